@@ -1,0 +1,1 @@
+"""What crosses a boundary: the exception tree, and the wire contract of the unified protocol."""

@@ -1,0 +1,246 @@
+"""All settings, read once from a mapping by `from_env`; nothing is read at import.
+
+Each setting is read as `MEMEX_<NAME>`; those with `bare=True` also without the prefix (the
+prefixed form wins). The dataclass fields below are the whole list: the reference page is
+generated from them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from memex.protocol.errors import SetupError
+
+__all__ = [
+    "DatabaseSettings",
+    "EmbeddingSettings",
+    "RankingSettings",
+    "RateLimitSettings",
+    "ServerSettings",
+    "Settings",
+    "describe",
+    "from_env",
+]
+
+_LOG = logging.getLogger(__name__)
+
+# Read by other parts of the distribution (client, plugin, tests), not by the service.
+_FOREIGN = frozenset({"MEMEX_URL", "MEMEX_HOME"})
+
+
+def _setting(
+    default: Any,
+    doc: str,
+    *,
+    name: str | None = None,
+    bare: bool = False,
+    least: float | None = None,
+    most: float | None = None,
+    choices: tuple[str, ...] = (),
+    secret: bool = False,
+) -> Any:
+    return field(
+        default=default,
+        metadata={
+            "doc": doc,
+            "name": name,
+            "bare": bare,
+            "least": least,
+            "most": most,
+            "choices": choices,
+            "secret": secret,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseSettings:
+    """Where the memories live."""
+
+    database_url: str = _setting(
+        "", "PostgreSQL DSN (16+, pgvector 0.8+); empty: an embedded server in the data directory", bare=True, secret=True
+    )
+    db_min_pool_size: int = _setting(5, "connections kept open, per process", bare=True, least=1, most=1000)
+    db_max_pool_size: int = _setting(20, "most connections, per process", bare=True, least=1, most=1000)
+    db_acquire_timeout_s: float = _setting(
+        30.0, "how long a request waits for a connection before it is answered 503", least=0.1, most=600
+    )
+    db_statement_timeout_s: float = _setting(30.0, "longest run of one SQL statement", least=0.1, most=3600)
+    vector_index: str = _setting(
+        "hnsw", "index over the vectors of large scopes", bare=True, choices=("hnsw", "ivfflat", "none")
+    )
+    exact_scope_limit: int = _setting(
+        10_000, "scopes of up to this many memories are searched exactly, larger ones by the index", least=0, most=10_000_000
+    )
+    tombstone_days: float = _setting(30.0, "days until a deleted memory is purged", least=0, most=36_500)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSettings:
+    """How texts become vectors."""
+
+    embedding_model: str = _setting(
+        "multilingual-e5-small",
+        "`multilingual-e5-small`, `minilm`, a fastembed model (`BAAI/bge-small-en-v1.5`), or the model name at EMBEDDING_BASE_URL",
+        bare=True,
+    )
+    embedding_base_url: str = _setting("", "OpenAI-compatible endpoint to embed with, e.g. http://127.0.0.1:11434/v1", bare=True)
+    embedding_api_key: str = _setting("", "key for EMBEDDING_BASE_URL", bare=True, secret=True)
+    embedding_dim: int = _setting(0, "dimension of the endpoint's vectors; 0: ask it once at start", bare=True, least=0, most=4000)
+    worker_thread_pool_size: int = _setting(
+        0, "native threads for embedding, per process; 0: the machine's cores divided by WORKERS", bare=True, least=0, most=256
+    )
+    embedding_cache_size: int = _setting(20_000, "vectors kept in memory, per process", least=0, most=10_000_000)
+    redis_url: str = _setting("", "Redis to share the vector cache between processes", bare=True, secret=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingSettings:
+    """Defaults of a search."""
+
+    default_alpha: float = _setting(0.7, "weight of similarity in mode `semantic` when a search gives no alpha", bare=True, least=0, most=1)
+    recency_decay_days: float = _setting(
+        30.0, "half-life of recency in days", bare=True, least=0.001, most=36_500
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimitSettings:
+    """Calls per agent in any 60 seconds; 0 means no limit."""
+
+    rate_limit_writes_per_minute: int = _setting(60, "writes per agent and minute; 0: no limit", bare=True, least=0, most=100_000)
+    rate_limit_searches_per_minute: int = _setting(120, "searches per agent and minute; 0: no limit", bare=True, least=0, most=100_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """Where and how the service listens."""
+
+    host: str = _setting("127.0.0.1", "address to listen on")
+    port: int = _setting(8000, "port of REST; 0: any free one", least=0, most=65_535)
+    workers: int = _setting(1, "worker processes", bare=True, least=1, most=256)
+    tenant: str = _setting("default", "the tenant that this service stores for; row-level security keeps tenants apart")
+    data_dir: str = _setting("", "data directory; empty: the platform's user data folder")
+    max_body_bytes: int = _setting(67_108_864, "largest request body", least=1024, most=2**40)
+    log_level: str = _setting("INFO", "least severe level that is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    log_format: str = _setting("json", "`json` lines or `text` for people", choices=("json", "text"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything the composition root needs."""
+
+    database: DatabaseSettings = DatabaseSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    ranking: RankingSettings = RankingSettings()
+    rate_limit: RateLimitSettings = RateLimitSettings()
+    server: ServerSettings = ServerSettings()
+
+    @property
+    def data_path(self) -> Path:
+        """The data directory as an absolute path (it may not exist yet)."""
+        if self.server.data_dir:
+            return Path(self.server.data_dir).expanduser().resolve()
+        import platformdirs  # the one use; keeps `--help` free of it
+
+        return Path(platformdirs.user_data_path("memex"))
+
+    @property
+    def embedding_threads(self) -> int:
+        """Native threads of one process, so that all workers together fill the machine once."""
+        chosen = self.embedding.worker_thread_pool_size
+        return chosen or max(1, len(os.sched_getaffinity(0)) // self.server.workers)
+
+
+def from_env(env: Mapping[str, str]) -> Settings:
+    """Build `Settings` from environment variables.
+
+    Unknown `MEMEX_` names are logged as warnings with the nearest known name.
+
+    Raises:
+        SetupError: a value does not parse or is out of range; the message names the variable.
+    """
+    groups: dict[str, Any] = {}
+    known = set(_FOREIGN)
+    for group in dataclasses.fields(Settings):
+        cls = type(group.default)
+        hints = get_type_hints(cls)
+        values: dict[str, Any] = {}
+        for f in dataclasses.fields(cls):
+            names = _env_names(f)
+            known.update(names)
+            name = next((n for n in names if n in env), None)
+            if name is not None:
+                values[f.name] = _parse(name, env[name], hints[f.name], f.metadata)
+        groups[group.name] = cls(**values)
+    for name in sorted(n for n in env if n.startswith("MEMEX_") and n not in known):
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        _LOG.warning("unknown setting %s is ignored%s", name, hint)
+    settings = Settings(**groups)
+    db = settings.database
+    if db.db_min_pool_size > db.db_max_pool_size:
+        raise SetupError(
+            f"DB_MIN_POOL_SIZE ({db.db_min_pool_size}) must not exceed DB_MAX_POOL_SIZE ({db.db_max_pool_size})"
+        )
+    if not settings.server.tenant.strip():
+        raise SetupError("MEMEX_TENANT must not be blank")
+    return settings
+
+
+def describe() -> list[dict[str, Any]]:
+    """Return every setting as {group, names, type, default, doc, choices}, in order of definition."""
+    rows = []
+    for group in dataclasses.fields(Settings):
+        cls = type(group.default)
+        hints = get_type_hints(cls)
+        for f in dataclasses.fields(cls):
+            rows.append(
+                {
+                    "group": group.name,
+                    "field": f.name,
+                    "names": _env_names(f),
+                    "type": hints[f.name].__name__,
+                    "default": f.default,
+                    "doc": f.metadata["doc"],
+                    "choices": f.metadata["choices"],
+                    "secret": f.metadata["secret"],
+                }
+            )
+    return rows
+
+
+def _env_names(f: dataclasses.Field[Any]) -> list[str]:
+    name = f.metadata["name"] or f.name.upper()
+    return [f"MEMEX_{name}", name] if f.metadata["bare"] else [f"MEMEX_{name}"]
+
+
+def _parse(name: str, text: str, kind: type, meta: Mapping[str, Any]) -> Any:
+    text = text.strip()
+    if kind is str:
+        if meta["choices"] and text not in meta["choices"]:
+            raise SetupError(f"{name}={text!r}: expected one of {', '.join(meta['choices'])}")
+        return text
+    if kind is bool:
+        lowered = text.lower()
+        if lowered in {"1", "true", "yes", "on"}:
+            return True
+        if lowered in {"0", "false", "no", "off"}:
+            return False
+        raise SetupError(f"{name}={text!r}: expected true or false")
+    try:
+        value = kind(text)
+    except ValueError as e:
+        expected = "a whole number" if kind is int else "a number"
+        raise SetupError(f"{name}={text!r}: expected {expected}") from e
+    least, most = meta["least"], meta["most"]
+    if not (least <= value <= most):  # also refuses nan
+        raise SetupError(f"{name}={text!r}: expected {least} to {most}")
+    return value
