@@ -5,12 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Clock", "Embedder", "FloatArray", "ModelCard", "RateLimiter", "Role", "VectorCache"]
+from memex.core.memory import DeleteReceipt, Filters, Memory, MemoryType, NewMemory, Patch, Stored, Version
+
+__all__ = [
+    "Candidates",
+    "Clock",
+    "Embedder",
+    "Fetched",
+    "FloatArray",
+    "IdempotencyKey",
+    "IndexEntry",
+    "MemoryRepo",
+    "ModelCard",
+    "PreparedMemory",
+    "Query",
+    "RateLimiter",
+    "Role",
+    "VectorCache",
+]
 
 FloatArray = NDArray[np.float32]
 Role = Literal["query", "passage"]
@@ -64,6 +82,176 @@ class VectorCache(Protocol):
 
     async def close(self) -> None:
         """Release connections. Safe to call twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What makes a text findable: for each passage its span and vector, and the postings of its terms.
+
+    `vectors` has shape (passages, dim). A posting is (term hash, passage, frequency).
+    """
+
+    spans: Sequence[tuple[int, int]]
+    vectors: FloatArray
+    postings: Sequence[tuple[int, int, int]]
+    n_terms: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedMemory:
+    """A new memory with everything that is worked out before the store is asked."""
+
+    id: UUID
+    new: NewMemory
+    index: IndexEntry
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """A caller's key for one request, and the fingerprint of that request."""
+
+    key: str
+    fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A search as the repository needs it: `vector` None leaves vectors out, no `terms` words.
+
+    `wanted` is how many results are asked for; from a large scope more candidates are fetched.
+    """
+
+    user_id: str
+    filters: Filters
+    valid_at: datetime
+    vector: FloatArray | None
+    terms: Sequence[int]
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Signals of n candidates as columns, and the postings of the query's terms among them.
+
+    `cosine` is the best passage's and `passage` its number; NaN and 0 without a query vector.
+    Postings run over rows of the columns: `post_row`, `post_term` (index into the query's terms),
+    `post_tf` (frequency in the whole memory). `df` has one count per query term, `n_docs` is
+    what they are counted over. `complete`: the candidates are all that match, not a selection.
+    """
+
+    ids: Sequence[UUID] | NDArray[np.void]
+    occurred_at_s: NDArray[np.float64]
+    importance: NDArray[np.float32]
+    session: NDArray[np.int64]
+    length: NDArray[np.int32]
+    cosine: NDArray[np.float32]
+    passage: NDArray[np.int16]
+    post_row: NDArray[np.int64]
+    post_term: NDArray[np.int64]
+    post_tf: NDArray[np.float64]
+    df: NDArray[np.float64]
+    n_docs: float
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A whole memory, and the span of its best passage if it has more than one."""
+
+    memory: Memory
+    span: tuple[int, int] | None
+
+
+class MemoryRepo(Protocol):
+    """Keeps memories. Every call is atomic: it happens whole or not at all.
+
+    All calls raise `Unavailable` while the store is down. Ids that are not of this tenant (or not
+    of the given user or agent) are `NotFound`.
+    """
+
+    async def store(
+        self, prepared: Sequence[PreparedMemory], *, now: datetime, key: IdempotencyKey | None = None
+    ) -> list[Stored]:
+        """Insert new memories, or count repeats of those that are there; one outcome per input.
+
+        Raises:
+            Conflict: `key` was used for another request.
+        """
+
+    async def replay(self, key: IdempotencyKey) -> list[Stored] | None:
+        """Return what a finished request with this key stored, or None. Raises Conflict as `store`."""
+
+    async def candidates(self, query: Query) -> Candidates:
+        """Return what may answer the query, with its signals."""
+
+    async def fetch(self, query: Query, ids: Sequence[UUID], passages: Sequence[int]) -> dict[UUID, Fetched]:
+        """Return those of `ids` that (still) match the query."""
+
+    async def get(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, deleted: bool = False) -> Memory:
+        """Return one memory; tombstones only if `deleted`."""
+
+    async def count(self, *, user_id: str, agent_id: str | None, now: datetime) -> int:
+        """Return how many live memories the scope has."""
+
+    async def patch(
+        self,
+        memory_id: UUID,
+        patch: Patch,
+        index: IndexEntry | None,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        now: datetime,
+    ) -> Memory:
+        """Change a live memory; `index` belongs to `patch.content`.
+
+        Raises:
+            Conflict: it would become the same as another live memory.
+        """
+
+    async def delete(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime) -> None:
+        """Turn a live memory into a tombstone."""
+
+    async def purge(
+        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
+    ) -> DeleteReceipt:
+        """Erase a memory (or tombstone) and all that was derived from it."""
+
+    async def restore(
+        self, memory_id: UUID, index: IndexEntry, *, user_id: str | None, agent_id: str | None, now: datetime
+    ) -> Memory:
+        """Bring a tombstone back; a live memory is returned as it is.
+
+        Raises:
+            Conflict: the same text was stored again meanwhile.
+        """
+
+    async def history(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> list[Version]:
+        """Return the versions of a memory or tombstone, oldest first."""
+
+    async def delete_scope(self, *, user_id: str, agent_id: str | None, purge: bool, now: datetime) -> int:
+        """Delete (or purge) everything of a scope at once; return how many memories went."""
+
+    async def tidy(self, *, now: datetime, tombstone_days: float, limit: int) -> dict[str, int]:
+        """Bury what expired, purge old tombstones, forget old keys and counters; return the numbers."""
+
+    async def health(self) -> dict[str, Any]:
+        """Return {"server_version", "vector_version", ...}, from a round trip to the store."""
+
+    # Last, because its name hides the type `list` from what follows in the class.
+    async def list(
+        self,
+        *,
+        user_id: str,
+        agent_id: str | None,
+        memory_type: MemoryType | None,
+        tags: Sequence[str],
+        state: Literal["live", "deleted", "all"],
+        before: UUID | None,
+        limit: int,
+        now: datetime,
+    ) -> list[Memory]:
+        """Return up to `limit` memories made before `before`, newest first."""
 
 
 class RateLimiter(Protocol):

@@ -2,75 +2,342 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
 from uuid import UUID
 
+from memex import __version__
+from memex.core.filters import compile_metadata
+from memex.core.identity import fingerprint
 from memex.core.memory import (
     BatchItem,
     DeleteReceipt,
+    Hit,
     Memory,
+    MemoryType,
     NewMemory,
     Page,
     Patch,
+    SearchMode,
     SearchRequest,
     SearchResult,
     Stored,
     Version,
+    utc,
 )
+from memex.core.passages import passages
+from memex.core.text import term_counts, term_hash, terms
+from memex.protocol.errors import InvalidInput, MemexError, Unavailable
+
+from .checks import check_new, check_patch, check_search
+from .ids import IdSource
+from .ports import Clock, Embedder, IdempotencyKey, IndexEntry, MemoryRepo, PreparedMemory, Query, RateLimiter
+from .ranking import Plan, Ranked, plan_weights, rank
 
 __all__ = ["MemoryService"]
+
+_PASSAGE_TOKENS = 256  # long texts are cut in passages of about this size, each with its own vector
+_MAX_QUERY_TERMS = 256  # the rest of a longer query is repetition or a pasted document
+Observe = Callable[[str, str], None]
 
 
 class MemoryService:
     """Stores, finds, changes and forgets memories. Raises only `memex.protocol.errors`."""
 
-    async def store(self, new: NewMemory, *, idempotency_key: str | None = None) -> Stored: ...
+    def __init__(
+        self,
+        *,
+        repo: MemoryRepo,
+        embedder: Embedder,
+        limiter: RateLimiter,
+        clock: Clock,
+        ids: IdSource,
+        default_alpha: float,
+        half_life_days: float,
+        observe: Observe,
+    ) -> None:
+        """`observe(operation, outcome)` is told of every operation that was carried out."""
+        self._repo = repo
+        self._embedder = embedder
+        self._limiter = limiter
+        self._clock = clock
+        self._ids = ids
+        self._default_alpha = default_alpha
+        self._half_life_days = half_life_days
+        self._observe = observe
+
+    # -- storing -------------------------------------------------------------------------------
+
+    async def store(self, new: NewMemory, *, idempotency_key: str | None = None) -> Stored:
+        """Store one memory, or count the repeat of one that is there.
+
+        Raises:
+            InvalidInput, Conflict, RateLimited, Unavailable.
+        """
+        check_new(new)
+        [item] = await self._store([new], idempotency_key)
+        return item
 
     async def store_batch(
         self, news: Sequence[NewMemory | Exception], *, idempotency_key: str | None = None
     ) -> list[BatchItem]:
-        """Items that a face could not even parse come as the exception that says why."""
-        ...
+        """Store many at once; an invalid item is refused by itself, the others are stored together.
 
-    async def search(self, request: SearchRequest) -> SearchResult: ...
+        Items that a face could not even parse come as the exception that says why.
 
-    async def get(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory: ...
+        Raises:
+            Conflict, RateLimited, Unavailable: nothing was stored.
+        """
+        items: dict[int, BatchItem] = {}
+        valid: list[tuple[int, NewMemory]] = []
+        for index, new in enumerate(news):
+            error = new if isinstance(new, Exception) else _error_of(check_new, new)
+            if error is not None:
+                items[index] = BatchItem(index, error=error)
+            elif isinstance(new, NewMemory):
+                valid.append((index, new))
+        stored = await self._store([new for _, new in valid], idempotency_key) if valid else []
+        for (index, _), one in zip(valid, stored, strict=True):
+            items[index] = BatchItem(index, stored=one)
+        return [items[index] for index in range(len(news))]
 
+    async def _store(self, news: Sequence[NewMemory], idempotency_key: str | None) -> list[Stored]:
+        await self._limiter.check(news[0].agent_id, "write")
+        key = None
+        if idempotency_key is not None:
+            key = IdempotencyKey(idempotency_key, fingerprint([_request_text(new) for new in news]))
+            done = await self._repo.replay(key)
+            if done is not None:
+                return done
+        indexes = await self._index([new.content for new in news])
+        now = self._clock()
+        prepared = [PreparedMemory(self._ids(now), new, index) for new, index in zip(news, indexes, strict=True)]
+        stored = await self._repo.store(prepared, now=now, key=key)
+        for one in stored:
+            self._observe("create", "created" if one.created else "duplicate")
+        return stored
+
+    async def _index(self, texts: Sequence[str]) -> list[IndexEntry]:
+        """Work out passages, vectors and terms of texts; all are embedded together."""
+        spans = [[(span.start, span.end) for span in passages(text, max_tokens=_PASSAGE_TOKENS)] for text in texts]
+        pieces = [text[start:end] for text, cuts in zip(texts, spans, strict=True) for start, end in cuts]
+        vectors = await self._embedder.embed(pieces, "passage")
+        entries, done = [], 0
+        for cuts in spans:
+            postings: list[tuple[int, int, int]] = []
+            n_terms = 0
+            for number in range(len(cuts)):
+                counts, length = term_counts(pieces[done + number])
+                postings += [(term, number, tf) for term, tf in counts.items()]
+                n_terms += length
+            entries.append(IndexEntry(cuts, vectors[done : done + len(cuts)], postings, n_terms))
+            done += len(cuts)
+        return entries
+
+    # -- searching -----------------------------------------------------------------------------
+
+    async def search(self, request: SearchRequest) -> SearchResult:
+        """Find what answers the query, best first.
+
+        Raises:
+            InvalidInput, RateLimited, Unavailable.
+        """
+        check_search(request)
+        try:
+            compile_metadata(request.filters.metadata)
+            mode, weights = plan_weights(request.mode, request.alpha, request.weights, self._default_alpha)
+        except ValueError as e:
+            raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
+        await self._limiter.check(request.filters.agent_id or f"user {request.user_id}", "search")
+        vector = None
+        if mode is not SearchMode.KEYWORD:
+            vector = (await self._embedder.embed([request.query], "query"))[0]
+        words = () if mode is SearchMode.SEMANTIC else tuple(dict.fromkeys(terms(request.query)))[:_MAX_QUERY_TERMS]
+        now = self._clock()
+        query = Query(
+            user_id=request.user_id,
+            filters=request.filters,
+            valid_at=utc(request.filters.as_of) if request.filters.as_of else now,
+            vector=vector,
+            terms=[term_hash(word) for word in words],
+            wanted=request.top_k,
+        )
+        plan = Plan(
+            mode=mode,
+            weights=weights,
+            half_life_days=request.half_life_days or self._half_life_days,
+            now=utc(request.now) if request.now else now,
+        )
+        candidates = await self._repo.candidates(query)
+        ranked = rank(candidates, plan, request.top_k)
+        ids = [UUID(bytes=bytes(candidates.ids[row])) for row in ranked.rows]
+        found = await self._repo.fetch(query, ids, candidates.passage[ranked.rows].tolist()) if ids else {}
+        hits = []
+        for at, memory_id in enumerate(ids):
+            if memory_id in found:  # else deleted between the two looks
+                one = found[memory_id]
+                highlight = one.memory.content[slice(*one.span)] if one.span else None
+                explanation = _explained(ranked, at, plan, words) if request.explain else None
+                hits.append(Hit(one.memory, float(ranked.scores[at]), highlight, explanation))
+        self._observe("search", "found" if hits else "empty")
+        return SearchResult(hits, request.query)
+
+    # -- by id ---------------------------------------------------------------------------------
+
+    async def get(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
+        """Return one live memory. Raises NotFound, Unavailable."""
+        return await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id)
+
+    async def patch(
+        self, memory_id: UUID, patch: Patch, *, user_id: str | None = None, agent_id: str | None = None
+    ) -> Memory:
+        """Change what the patch gives and keep the rest. Raises InvalidInput, NotFound, Conflict, Unavailable."""
+        check_patch(patch)
+        index = None
+        if isinstance(patch.content, str):
+            [index] = await self._index([patch.content])
+        memory = await self._repo.patch(memory_id, patch, index, user_id=user_id, agent_id=agent_id, now=self._clock())
+        self._observe("update", "updated")
+        return memory
+
+    async def delete(
+        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, purge: bool = False
+    ) -> DeleteReceipt | None:
+        """Delete one memory, for good and with a receipt if `purge`. Raises NotFound, Unavailable."""
+        now = self._clock()
+        receipt = None
+        if purge:
+            receipt = await self._repo.purge(memory_id, user_id=user_id, agent_id=agent_id, now=now)
+        else:
+            await self._repo.delete(memory_id, user_id=user_id, agent_id=agent_id, now=now)
+        self._observe("delete", "purged" if purge else "deleted")
+        return receipt
+
+    async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
+        """Bring a deleted memory back. Raises NotFound, Conflict, Unavailable."""
+        memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
+        [index] = await self._index([memory.content])
+        memory = await self._repo.restore(memory_id, index, user_id=user_id, agent_id=agent_id, now=self._clock())
+        self._observe("restore", "restored")
+        return memory
+
+    async def history(
+        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
+    ) -> list[Version]:
+        """Return what became of a memory, oldest first. Raises NotFound, Unavailable."""
+        return await self._repo.history(memory_id, user_id=user_id, agent_id=agent_id)
+
+    # -- of a scope ----------------------------------------------------------------------------
+
+    async def delete_scope(self, *, user_id: str, agent_id: str | None = None, purge: bool = False) -> int:
+        """Delete everything of a scope; return how many memories went. Raises Unavailable."""
+        n = await self._repo.delete_scope(user_id=user_id, agent_id=agent_id, purge=purge, now=self._clock())
+        self._observe("delete", "purged" if purge else "deleted")
+        return n
+
+    async def count(self, *, user_id: str, agent_id: str | None = None) -> int:
+        """Return how many live memories the scope has. Raises Unavailable."""
+        return await self._repo.count(user_id=user_id, agent_id=agent_id, now=self._clock())
+
+    async def tidy(self, *, tombstone_days: float, limit: int = 1000) -> Mapping[str, int]:
+        """Do the housekeeping that is due now; see `MemoryRepo.tidy`. Raises Unavailable."""
+        return await self._repo.tidy(now=self._clock(), tombstone_days=tombstone_days, limit=limit)
+
+    # -- state ---------------------------------------------------------------------------------
+
+    async def health(self) -> Mapping[str, Any]:
+        """Return {"status", "version", "database", "embedding"}; an outage is told, not raised."""
+        card = self._embedder.card
+        state = {"version": __version__, "embedding": {"model": card.id, "dim": card.dim}}
+        try:
+            database = await self._repo.health()
+        except Unavailable as e:
+            return {"status": "unavailable", **state, "database": {"status": "unavailable", "detail": str(e)}}
+        return {"status": "ok", **state, "database": {"status": "ok", **database}}
+
+    async def ready(self) -> bool:
+        """Whether a request would be served now: the database answers and the model is loaded."""
+        try:
+            await self._repo.health()
+            await self._embedder.embed(["ready"], "query")
+        except Unavailable:
+            return False
+        return True
+
+    # Last, because its name hides the type `list` from what follows in the class.
     async def list(
         self,
         *,
         user_id: str,
         agent_id: str | None = None,
-        memory_type: str | None = None,
+        memory_type: MemoryType | None = None,
         tags: Sequence[str] = (),
-        state: str = "live",
+        state: Literal["live", "deleted", "all"] = "live",
         limit: int = 50,
         cursor: str | None = None,
-    ) -> Page: ...
+    ) -> Page:
+        """Return a page of memories, newest first. Raises InvalidInput for a bad cursor, Unavailable."""
+        try:
+            before = UUID(cursor) if cursor is not None else None
+        except ValueError as e:
+            raise InvalidInput("cursor must be the next_cursor of an earlier page", field="cursor") from e
+        memories = await self._repo.list(
+            user_id=user_id,
+            agent_id=agent_id,
+            memory_type=memory_type,
+            tags=tags,
+            state=state,
+            before=before,
+            limit=limit + 1,
+            now=self._clock(),
+        )
+        more = len(memories) > limit
+        return Page(memories[:limit], str(memories[limit - 1].id) if more else None)
 
-    async def patch(
-        self, memory_id: UUID, patch: Patch, *, user_id: str | None = None, agent_id: str | None = None
-    ) -> Memory: ...
 
-    async def delete(
-        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, purge: bool = False
-    ) -> DeleteReceipt | None: ...
+def _error_of(check: Callable[[NewMemory], None], new: NewMemory) -> MemexError | None:
+    try:
+        check(new)
+    except MemexError as e:
+        return e
+    return None
 
-    async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory: ...
 
-    async def history(
-        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
-    ) -> list[Version]: ...
+def _request_text(new: NewMemory) -> str:
+    return json.dumps(dataclasses.asdict(new), sort_keys=True, default=_plain)
 
-    async def delete_scope(self, *, user_id: str, agent_id: str | None = None, purge: bool = False) -> int: ...
 
-    async def count(self, *, user_id: str, agent_id: str | None = None) -> int: ...
+def _plain(value: object) -> str:
+    return utc(value).isoformat() if isinstance(value, datetime) else str(value)
 
-    async def health(self) -> Mapping[str, Any]:
-        """{"status": "ok" | "degraded", "version", "database": {...}, "embedding": {...}}; never raises."""
-        ...
 
-    async def ready(self) -> bool:
-        """Whether a request would be served now: schema migrated, database answers, model loaded."""
-        ...
+def _explained(ranked: Ranked, at: int, plan: Plan, words: Sequence[str]) -> dict[str, Any]:
+    row = ranked.rows[at]
+    return {
+        "mode": plan.mode.value,
+        "components": {
+            name: {
+                "value": float(column[row]),
+                "weight": plan.weights[name],
+                "share": float(column[row]) * plan.weights[name],
+            }
+            for name, column in ranked.components.items()
+        },
+        "signals": {name: float(column[row]) for name, column in ranked.signals.items()},
+        "arms": _arms(ranked, int(row)),
+        "terms": list(words),
+        "half_life_days": plan.half_life_days,
+        "now": plan.now.isoformat(),
+    }
+
+
+def _arms(ranked: Ranked, row: int) -> list[str]:
+    arms = []
+    if "meaning" in ranked.signals and ranked.signals["meaning"][row] > -1:
+        arms.append("semantic")
+    if "words" in ranked.signals and ranked.signals["words"][row] > 0:
+        arms.append("keyword")
+    return arms

@@ -17,6 +17,8 @@ __all__ = [
     "MAX_CONTENT_CHARS",
     "MAX_ID_CHARS",
     "MAX_QUERY_CHARS",
+    "MAX_TAGS",
+    "MAX_TAG_CHARS",
     "MAX_TOP_K",
     "UNSET",
     "BatchItem",
@@ -42,6 +44,8 @@ MAX_ID_CHARS = 128
 MAX_CONTENT_CHARS = 65_536
 MAX_QUERY_CHARS = 8_192
 MAX_TOP_K = 50
+MAX_TAGS = 100
+MAX_TAG_CHARS = 128
 MAX_BATCH = 1_000
 
 

@@ -1,0 +1,1 @@
+"""Load tests and measurements of memex, each against a floor; run `python -m bench`."""

@@ -1,0 +1,144 @@
+"""Make `.venv` in the checkout hold exactly what `requirements.lock` says, plus the checkout itself.
+
+Started by make with any Python from 3.11 on; standard library only. What was done is kept in
+`.venv/.memex-setup` as a digest of its inputs, so that a second call returns at once, whatever the
+files' times say. Several calls may run at once: one works, the others wait for it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+__all__ = ["SetupFailed", "digest", "main", "prepare"]
+
+MINIMUM = (3, 11)
+STAMP = ".memex-setup"
+
+
+class SetupFailed(Exception):
+    """The environment cannot be made; the message says what to do."""
+
+
+def digest(root: Path, python_version: str) -> dict[str, str]:
+    """Return what each step depends on: the interpreter, the locked packages, and the checkout.
+
+    The checkout's own path counts, since an editable install and the scripts' first lines hold it.
+    """
+    packages = hashlib.sha256((root / "requirements.lock").read_bytes()).hexdigest()
+    project = hashlib.sha256(str(root).encode())
+    for name in ("pyproject.toml", "src/memex/_version.py"):
+        project.update((root / name).read_bytes())
+    return {"python": python_version, "packages": packages, "project": project.hexdigest()}
+
+
+def prepare(root: Path) -> bool:
+    """Bring `root/.venv` up to date; return whether anything had to be done.
+
+    Raises:
+        SetupFailed: this Python is too old or lacks ensurepip, or an install failed.
+    """
+    if sys.version_info[:2] < MINIMUM:
+        raise SetupFailed(f"memex needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})")
+    venv = root / ".venv"
+    wanted = digest(root, f"{sys.version_info[0]}.{sys.version_info[1]}")
+    if _done(venv) == wanted:
+        return False
+    with (root / "requirements.lock").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = _done(venv)  # again: another call may have finished while this one waited
+        if done == wanted:
+            return False
+        if not _usable(venv, wanted["python"]):
+            _create(venv)
+            done = {}
+        python = venv / "bin" / "python"
+        if done.get("packages") != wanted["packages"]:
+            _say("installing the locked packages (a minute or two the first time)")
+            _pip(python, root, "--require-hashes", "-r", "requirements.lock")
+            done = {"python": wanted["python"], "packages": wanted["packages"]}
+            _write(venv, done)
+        _say("installing memex from this checkout")
+        _pip(python, root, "--no-deps", "--no-build-isolation", "-e", ".")
+        _write(venv, wanted)
+    return True
+
+
+def main() -> int:
+    """Prepare the checkout that this file lies in; return the exit code."""
+    started = time.monotonic()
+    try:
+        changed = prepare(Path(__file__).resolve().parent.parent)
+    except SetupFailed as error:
+        print(f"setup: {error}", file=sys.stderr)
+        return 1
+    if changed:
+        _say(f"environment ready in {time.monotonic() - started:.0f} s")
+    return 0
+
+
+def _done(venv: Path) -> dict[str, str]:
+    try:
+        found = json.loads((venv / STAMP).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write(venv: Path, state: dict[str, str]) -> None:
+    fresh = venv / f"{STAMP}.new"
+    fresh.write_text(json.dumps(state, indent=1), encoding="utf-8")
+    fresh.replace(venv / STAMP)
+
+
+def _usable(venv: Path, python_version: str) -> bool:
+    """Whether `venv` holds a Python of the wanted version that can run pip."""
+    python = venv / "bin" / "python"
+    if not python.exists():
+        return False
+    probe = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
+    answer = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=False)
+    return answer.returncode == 0 and answer.stdout.strip() == python_version
+
+
+def _create(venv: Path) -> None:
+    try:
+        import ensurepip  # noqa: F401 - only to see whether it is there
+        import venv as _  # noqa: F401
+    except ImportError as error:
+        raise SetupFailed(
+            f"{sys.executable} has no '{error.name}'. On Debian and Ubuntu: "
+            f"apt-get install python{sys.version_info[0]}.{sys.version_info[1]}-venv"
+        ) from error
+    _say(f"creating .venv with Python {sys.version.split()[0]}")
+    if venv.exists():
+        shutil.rmtree(venv)
+    made = subprocess.run([sys.executable, "-m", "venv", venv], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        raise SetupFailed(f"cannot create .venv:\n{made.stdout}{made.stderr}".rstrip())
+
+
+def _pip(python: Path, root: Path, *arguments: str | Path) -> None:
+    command = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *arguments]
+    # PYTHONPATH would let packages of another environment count as installed.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # noqa: TID251 - for pip
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        env["PIP_ROOT_USER_ACTION"] = "ignore"
+    done = subprocess.run(command, cwd=root, env=env, check=False)
+    if done.returncode != 0:
+        raise SetupFailed(f"pip ended with code {done.returncode}; its message is above")
+
+
+def _say(text: str) -> None:
+    print(f"setup: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

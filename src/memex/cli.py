@@ -1,0 +1,83 @@
+"""The command line of memex. The service's parts are imported only by the commands that need them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from . import __version__
+from .protocol.errors import MemexError, SetupError
+
+__all__ = ["main"]
+
+# Exit statuses, as `memex --help` lists them.
+_OK, _FAILED, _USAGE = 0, 1, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit status. Errors are one line on stderr."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    try:
+        return int(options.run(options))
+    except KeyboardInterrupt:
+        return 130
+    except MemexError as e:
+        print(f"memex: {e}", file=sys.stderr)
+        return _FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="memex",
+        description="One long-term memory for AI agents, on your own machine.",
+        epilog="exit status: 0 done, 1 failed (one line on stderr says why), 2 wrong usage, 130 interrupted",
+    )
+    parser.add_argument("--version", action="version", version=f"memex {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="command")
+    serve = commands.add_parser(
+        "serve",
+        help="serve REST until interrupted",
+        description="Serve REST; settings come from the environment (docs/reference/settings.md).",
+    )
+    serve.set_defaults(run=_serve)
+    setup = commands.add_parser(
+        "setup",
+        help="make the data directory and the embedding model",
+        description="Make the data directory and the embedding model, so that the first start is fast.",
+    )
+    setup.set_defaults(run=_setup)
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> int:
+    _need_server()
+    from memex_server.serve import serve
+    from memex_server.settings import from_env
+
+    return serve(from_env(os.environ))
+
+
+def _setup(options: argparse.Namespace) -> int:
+    _need_server()
+    from memex_server.serve import prepare
+    from memex_server.settings import from_env
+
+    settings = from_env(os.environ)
+    prepare(settings)
+    print(f"memex is set up in {settings.data_path}")
+    return _OK
+
+
+def _need_server() -> None:
+    import importlib.util
+
+    for name in ("memex_server", "uvicorn", "asyncpg"):
+        if importlib.util.find_spec(name) is None:
+            raise SetupError("this command needs the service: pip install 'memex[server]'")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

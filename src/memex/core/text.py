@@ -1,0 +1,140 @@
+"""From text to index terms, hashes and checks; see `fold`, `stem`, `passages` and `names` for the parts.
+
+A term is what the lexical search compares: a stemmed word, a pair of CJK or Hangul characters,
+a number, or an identifier (kept whole and in parts). All functions take any `str`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+
+from memex.core.fold import canonical, fold
+from memex.core.names import names, speaker
+from memex.core.passages import Span, estimate_tokens, passages, sentences
+from memex.core.stem import stem
+
+__all__ = [
+    "MAX_TERM_FREQUENCY",
+    "Span",
+    "content_hash",
+    "estimate_tokens",
+    "fold",
+    "invalid_reason",
+    "names",
+    "passages",
+    "sentences",
+    "speaker",
+    "term_counts",
+    "term_hash",
+    "terms",
+]
+
+MAX_TERM_FREQUENCY = 32_767  # fits a smallint
+
+# Scripts written without spaces between words, and Hangul, whose particles stick to the word.
+_PAIRED = (
+    "\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"  # kana and iteration marks
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # Han
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer with their vowel signs
+)
+_HANGUL = "\uac00-\ud7a3"
+# Letters of other scripts; `\w` lacks the vowel signs of Indic scripts, which are within words.
+_LETTER = rf"(?:[^\W{_PAIRED}{_HANGUL}]|[\u0900-\u0963\u0966-\u0dff])"
+_TOKEN = re.compile(
+    rf"(?P<paired>[{_PAIRED}]+)|(?P<hangul>[{_HANGUL}]+)"
+    # Words with what joins them inside an identifier; a comma only within a number.
+    rf"|{_LETTER}+(?:(?:[.\-/\\:@+#'\u2019&]+|(?<=\d),(?=\d)){_LETTER}+)*(?:\+\+|\#)?"
+)
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*\Z")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z")
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)\Z")
+_JOINT = re.compile(r"[.\-/\\:@+#'&,_]+")
+# fooBar -> foo Bar; HTTPServer -> HTTP Server
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CONTRACTION = re.compile(r"([^\W\d_]+)'(?:s|d|m|t|ll|re|ve)\Z")
+
+# Words that stand in so many English texts that they tell nothing; contractions without their apostrophe part.
+_STOP_WORDS = """
+    a about am an and any are aren as at be been being but by can couldn did didn do does doesn doing don for from had
+    hadn has hasn have haven having he her hers him his how i if in into is isn it its itself just let me my of on or
+    our ours shan she should shouldn so some such than that the their theirs them then there these they this those to
+    too was wasn we were weren what when where which who whom why will with won would wouldn you your yours
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of `text` in order, repeats included; empty where nothing can be matched."""
+    found: list[str] = []
+    known: dict[str, list[str]] = {}
+    for match in _TOKEN.finditer(canonical(text)):
+        token = match.group()
+        if match.lastgroup is not None:
+            found.extend(_pairs(token))
+            continue
+        parts = known.get(token)
+        if parts is None:
+            parts = known[token] = _word_terms(token)
+        found.extend(parts)
+    return found
+
+
+def _pairs(run: str) -> list[str]:
+    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _word_terms(token: str) -> list[str]:
+    if token.isascii() and token.isalpha() and (token.islower() or token[1:].islower()):
+        return _plain(token.lower())
+    token = token.replace("\u2019", "'")
+    contraction = _CONTRACTION.match(token)
+    if contraction:
+        return _word_terms(contraction[1])
+    whole = fold(token)
+    if _NUMBER.match(whole):
+        return [whole.replace(",", "") if _THOUSANDS.match(whole) else whole]
+    ordinal = _ORDINAL.match(whole)
+    if ordinal:
+        return [ordinal[1]]
+    parts = [fold(part) for joined in _JOINT.split(token) for part in _CAMEL.split(joined) if part]
+    if parts == [whole]:
+        return _plain(whole)
+    return [whole, *(term for part in parts for term in _plain(part))]
+
+
+def _plain(word: str) -> list[str]:
+    return [] if word in _STOP else [stem(word)]
+
+
+def term_hash(term: str) -> int:
+    """Return a stable signed 64-bit number for `term`, the same in every process and release."""
+    digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def term_counts(text: str) -> tuple[dict[int, int], int]:
+    """Return how often each hashed term occurs (at most `MAX_TERM_FREQUENCY`), and the number of all terms."""
+    found = terms(text)
+    counts = {term_hash(term): min(count, MAX_TERM_FREQUENCY) for term, count in Counter(found).items()}
+    return counts, len(found)
+
+
+def content_hash(text: str) -> bytes:
+    """Return the SHA-256 under which two texts count as the same: NFC, trimmed, whitespace runs as one space."""
+    normal = " ".join(unicodedata.normalize("NFC", text).split())
+    return hashlib.sha256(normal.encode("utf-8", "surrogatepass")).digest()
+
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def invalid_reason(text: str) -> str | None:
+    """Return why `text` cannot be stored as UTF-8 by a database, or None if it can."""
+    found = _UNSTORABLE.search(text)
+    if found is None:
+        return None
+    what = "a NUL character" if found.group() == "\x00" else "half of a surrogate pair"
+    return f"contains {what} at position {found.start()}"

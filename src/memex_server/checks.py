@@ -1,0 +1,134 @@
+"""What the service accepts, whatever face it comes through; each refusal says what would be right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from memex.core.filters import invalid_metadata_reason
+from memex.core.memory import (
+    MAX_CONTENT_CHARS,
+    MAX_ID_CHARS,
+    MAX_QUERY_CHARS,
+    MAX_TAG_CHARS,
+    MAX_TAGS,
+    MAX_TOP_K,
+    NewMemory,
+    Patch,
+    SearchRequest,
+    utc,
+)
+from memex.core.text import invalid_reason
+from memex.protocol.errors import InvalidInput
+
+__all__ = ["check_new", "check_patch", "check_search"]
+
+
+def check_new(new: NewMemory) -> None:
+    """Refuse a new memory that cannot be stored. Raises InvalidInput."""
+    _text("agent_id", new.agent_id, MAX_ID_CHARS)
+    _text("user_id", new.user_id, MAX_ID_CHARS)
+    _content(new.content)
+    _number("importance", new.importance, 0, 2)
+    _tags(new.tags)
+    _metadata(new.metadata)
+    _optional_text("source", new.source)
+    _optional_text("session_id", new.session_id)
+    _time("occurred_at", new.occurred_at)
+    _time("expires_at", new.expires_at)
+
+
+def check_patch(patch: Patch) -> None:
+    """Refuse changes that cannot be stored. Raises InvalidInput."""
+    if isinstance(patch.content, str):
+        _content(patch.content)
+    if isinstance(patch.importance, int | float):
+        _number("importance", patch.importance, 0, 2)
+    if isinstance(patch.tags, tuple):
+        _tags(patch.tags)
+    if isinstance(patch.metadata, Mapping):
+        _metadata(patch.metadata)
+    for name in ("source", "session_id"):
+        value = getattr(patch, name)
+        if isinstance(value, str):
+            _optional_text(name, value)
+    for name in ("occurred_at", "expires_at"):
+        value = getattr(patch, name)
+        if isinstance(value, datetime):
+            _time(name, value)
+
+
+def check_search(request: SearchRequest) -> None:
+    """Refuse a search that makes no sense. Raises InvalidInput."""
+    filters = request.filters
+    _text("user_id", request.user_id, MAX_ID_CHARS)
+    _text("query", request.query, MAX_QUERY_CHARS)
+    _number("top_k", request.top_k, 1, MAX_TOP_K)
+    if filters.agent_id is not None:
+        _text("agent_id", filters.agent_id, MAX_ID_CHARS)
+    if request.alpha is not None:
+        _number("alpha", request.alpha, 0, 1)
+        if request.weights is not None:
+            raise InvalidInput("give alpha or weights, not both", field="alpha")
+    if request.half_life_days is not None and not 0 < request.half_life_days < math.inf:
+        raise InvalidInput("half_life_days must be above 0", field="half_life_days")
+    _tags(filters.tags)
+    for name, value in (("now", request.now), ("as_of", filters.as_of)):
+        _time(name, value)
+    for name, value in (("time_from", filters.time_from), ("time_to", filters.time_to)):
+        _time(name, value)
+    if filters.time_from and filters.time_to and utc(filters.time_to) < utc(filters.time_from):
+        raise InvalidInput("time_to must not be before time_from", field="time_to")
+
+
+def _text(field: str, value: str, most: int) -> None:
+    if not 1 <= len(value) <= most:
+        raise InvalidInput(f"{field} must have 1 to {most:,} characters, not {len(value):,}", field=field)
+    _storable(field, value)
+
+
+def _optional_text(field: str, value: str | None) -> None:
+    if value is not None:
+        _text(field, value, MAX_ID_CHARS if field == "session_id" else 1024)
+
+
+def _content(value: str) -> None:
+    _text("content", value, MAX_CONTENT_CHARS)
+    if not value.strip():
+        raise InvalidInput("content must not be blank", field="content")
+
+
+def _storable(field: str, value: str) -> None:
+    reason = invalid_reason(value)
+    if reason:
+        raise InvalidInput(f"{field} {reason}", field=field)
+
+
+def _number(field: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:  # refuses nan too
+        raise InvalidInput(f"{field} must be {least} to {most}, not {value}", field=field)
+
+
+def _tags(tags: Iterable[str]) -> None:
+    listed = list(tags)
+    if len(listed) > MAX_TAGS:
+        raise InvalidInput(f"at most {MAX_TAGS} tags, not {len(listed)}", field="tags")
+    for tag in listed:
+        _text("tags", tag, MAX_TAG_CHARS)
+
+
+def _metadata(metadata: Mapping[str, Any]) -> None:
+    reason = invalid_metadata_reason(metadata)
+    if reason:
+        raise InvalidInput(f"metadata {reason}", field="metadata")
+
+
+def _time(field: str, value: datetime | None) -> None:
+    if value is None:
+        return
+    try:
+        utc(value)
+    except OverflowError as e:
+        raise InvalidInput(f"{field} is outside the years 1 to 9999 in UTC", field=field) from e

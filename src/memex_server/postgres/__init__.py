@@ -1,0 +1,1 @@
+"""PostgreSQL with pgvector: the embedded server, the pool, migrations and the repository."""

@@ -1,0 +1,153 @@
+"""Connections: how they are set up, and how the driver's errors become memex's own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import asyncpg
+from pgvector.asyncpg import register_vector
+
+from memex.protocol.errors import MemexError, SetupError, Unavailable
+
+__all__ = ["SCHEMA", "Database", "open_database", "safe_dsn", "translated"]
+
+SCHEMA = "memex"
+_SERVICE_ROLE = "memex_service"
+# What asyncpg gives to a connection at start survives its RESET ALL on release; SET would not.
+_SESSION = {
+    "application_name": "memex",
+    "plan_cache_mode": "force_generic_plan",  # every statement is written so that one plan is right
+    "jit": "off",
+    "hnsw.iterative_scan": "relaxed_order",
+    "hnsw.ef_search": "200",
+    "hnsw.max_scan_tuples": "60000",
+    "ivfflat.iterative_scan": "relaxed_order",
+    "ivfflat.max_probes": "1000",
+}
+
+
+def safe_dsn(dsn: str) -> str:
+    """Return where a DSN points to, without user and password."""
+    parts = urlsplit(dsn)
+    host = parts.hostname or "local socket"
+    port = f":{parts.port}" if parts.port else ""
+    return f"{host}{port}{parts.path}"
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Turn every error of the driver into one of memex's, keeping it as the cause."""
+    try:
+        yield
+    except MemexError:
+        raise
+    except (asyncpg.InvalidPasswordError, asyncpg.InvalidCatalogNameError) as e:
+        raise Unavailable(f"the database refuses memex: {type(e).__name__}", retry_after_s=5) from e
+    except asyncpg.TooManyConnectionsError as e:
+        raise Unavailable("the database has no connection left", retry_after_s=1) from e
+    except asyncpg.DiskFullError as e:
+        raise Unavailable("the database's disk is full; nothing was written", retry_after_s=60) from e
+    except asyncpg.QueryCanceledError as e:
+        raise Unavailable("the database took too long; nothing was written", retry_after_s=2) from e
+    except (
+        asyncpg.PostgresConnectionError,
+        asyncpg.InterfaceError,
+        asyncpg.InternalClientError,
+        asyncpg.OperatorInterventionError,
+        asyncpg.InsufficientResourcesError,
+        asyncpg.ReadOnlySQLTransactionError,
+        asyncpg.CannotConnectNowError,
+        OSError,
+        TimeoutError,
+    ) as e:
+        raise Unavailable("the database does not answer", retry_after_s=1) from e
+
+
+class Database:
+    """A pool whose connections know the schema, the tenant and the vector types."""
+
+    def __init__(self, pool: asyncpg.Pool, *, tenant_id: str, acquire_timeout_s: float) -> None:
+        self._pool = pool
+        self._acquire_timeout_s = acquire_timeout_s
+        self.tenant_id = tenant_id
+
+    @contextlib.asynccontextmanager
+    async def connection(self) -> AsyncIterator[Any]:
+        """Lend a connection; errors inside are translated. Never hold one while embedding."""
+        with translated():
+            async with self._pool.acquire(timeout=self._acquire_timeout_s) as connection:
+                yield connection
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Any]:
+        """Lend a connection inside a transaction."""
+        async with self.connection() as connection, connection.transaction():
+            yield connection
+
+    def usage(self) -> tuple[int, int]:
+        """Return (connections in use, connections idle)."""
+        idle = self._pool.get_idle_size()
+        return self._pool.get_size() - idle, idle
+
+    async def close(self, *, timeout_s: float = 5.0) -> None:
+        """Close all connections, the busy ones by force after `timeout_s`. Safe to call twice."""
+        try:
+            await asyncio.wait_for(self._pool.close(), timeout_s)
+        except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            self._pool.terminate()
+
+
+async def open_database(
+    dsn: str,
+    *,
+    tenant_id: str,
+    min_size: int,
+    max_size: int,
+    acquire_timeout_s: float,
+    statement_timeout_s: float,
+    use_service_role: bool,
+    vector_schema: str,
+) -> Database:
+    """Open the pool. `use_service_role`: the DSN's role would bypass row-level security, so step down.
+
+    Raises:
+        SetupError: the DSN cannot be used at all.
+        Unavailable: the database does not answer.
+    """
+    session = _SESSION | {
+        "search_path": f'{SCHEMA}, "{vector_schema}", public',
+        "memex.tenant": tenant_id,
+        "statement_timeout": str(int(statement_timeout_s * 1000)),
+    }
+    if use_service_role:
+        session["role"] = _SERVICE_ROLE
+
+    async def prepare(connection: asyncpg.Connection) -> None:
+        await register_vector(connection, schema=vector_schema)
+        await connection.set_type_codec("jsonb", encoder=_to_json, decoder=json.loads, schema="pg_catalog")
+
+    with translated():
+        try:
+            pool = await asyncpg.create_pool(
+                dsn,
+                min_size=min_size,
+                max_size=max_size,
+                init=prepare,
+                server_settings=session,
+                command_timeout=statement_timeout_s + 5,
+                max_inactive_connection_lifetime=300,
+                timeout=10,
+            )
+        except (ValueError, asyncpg.ClientConfigurationError) as e:
+            raise SetupError(f"DATABASE_URL cannot be used: {type(e).__name__} at {safe_dsn(dsn)}") from e
+    assert pool is not None
+    return Database(pool, tenant_id=tenant_id, acquire_timeout_s=acquire_timeout_s)
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -1,0 +1,358 @@
+"""The repository on PostgreSQL: writes, and reads by id. Searching is in `search`."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypeVar
+from uuid import UUID
+
+import asyncpg
+
+from memex.core.identity import same_key, shard_key
+from memex.core.memory import UNSET, DeleteReceipt, Memory, MemoryType, NewMemory, Patch, Stored, Version
+from memex.protocol.errors import Conflict, NotFound, Unavailable
+
+from ..ports import Candidates, Fetched, IdempotencyKey, IndexEntry, PreparedMemory, Query
+from .pool import Database
+from .queries import load
+from .rows import index_columns, store_columns, to_memory, to_new, to_version
+from .search import Searcher
+
+__all__ = ["PostgresRepo"]
+
+T = TypeVar("T")
+_KEY_LIFE = timedelta(hours=24)
+_COUNTER_LIFE = timedelta(minutes=2)
+_ATTEMPTS = 5  # for a transaction that lost a deadlock; each waits longer
+
+
+class PostgresRepo:
+    """Implements `memex_server.ports.MemoryRepo`."""
+
+    def __init__(self, database: Database, *, exact_scope_limit: int) -> None:
+        self._db = database
+        self._tenant = database.tenant_id
+        self._sql = load("memories")
+        self._searcher = Searcher(database, exact_scope_limit=exact_scope_limit)
+
+    # -- storing -------------------------------------------------------------------------------
+
+    async def store(
+        self, prepared: Sequence[PreparedMemory], *, now: datetime, key: IdempotencyKey | None = None
+    ) -> list[Stored]:
+        """See the port."""
+
+        async def run() -> list[Stored]:
+            if key is None:
+                async with self._db.connection() as connection:
+                    return await self._store(connection, prepared, now)
+            async with self._db.transaction() as connection:
+                shard = shard_key(self._tenant, key.key)
+                claimed = await connection.fetchval(
+                    self._sql["claim_key"], shard, key.key, self._tenant, key.fingerprint, now
+                )
+                if claimed is None:  # another request has it, and is finished: the insert waited for it
+                    return await self._replay(connection, key) or []
+                stored = await self._store(connection, prepared, now)
+                outcome = [[str(s.memory.id), s.created] for s in stored]
+                await connection.execute(self._sql["settle_key"], shard, key.key, outcome)
+                return stored
+
+        return await _retried(run)
+
+    async def replay(self, key: IdempotencyKey) -> list[Stored] | None:
+        """See the port."""
+        async with self._db.connection() as connection:
+            return await self._replay(connection, key)
+
+    async def _replay(self, connection: Any, key: IdempotencyKey) -> list[Stored] | None:
+        row = await connection.fetchrow(self._sql["read_key"], shard_key(self._tenant, key.key), key.key)
+        if row is None:
+            return None
+        if row["fingerprint"] != key.fingerprint:
+            raise Conflict("this Idempotency-Key was used for another request: use a new key for a new request")
+        outcome = [(UUID(text), created) for text, created in row["outcome"]]
+        rows = await connection.fetch(self._sql["get_many"], [memory_id for memory_id, _ in outcome])
+        memories = {row["id"]: to_memory(row) for row in rows}
+        if any(memory_id not in memories for memory_id, _ in outcome):
+            raise Conflict("the request with this Idempotency-Key was carried out, and its memory purged since")
+        return [Stored(memories[memory_id], created) for memory_id, created in outcome]
+
+    async def _store(self, connection: Any, prepared: Sequence[PreparedMemory], now: datetime) -> list[Stored]:
+        keys = [same_key(self._tenant, p.new) for p in prepared]
+        repeats: dict[bytes, int] = {}
+        for k in keys:
+            repeats[k] = repeats.get(k, 0) + 1
+        first = {k: p for k, p in zip(reversed(keys), reversed(prepared), strict=True)}
+        # One order for all writers, so two batches with common memories cannot deadlock.
+        unique = sorted(first, key=lambda k: (shard_key(self._tenant, first[k].new.user_id), k))
+        columns = store_columns(self._tenant, [first[k] for k in unique], unique, [repeats[k] for k in unique], now)
+        rows = {row["same_key"]: row for row in await connection.fetch(self._sql["store"], *columns)}
+        seen: set[bytes] = set()
+        outcome = []
+        for k in keys:
+            created = rows[k]["id"] == first[k].id and k not in seen
+            seen.add(k)
+            outcome.append(Stored(to_memory(rows[k]), created))
+        return outcome
+
+    # -- reading -------------------------------------------------------------------------------
+
+    async def candidates(self, query: Query) -> Candidates:
+        """See the port."""
+        return await self._searcher.candidates(query)
+
+    async def fetch(self, query: Query, ids: Sequence[UUID], passages: Sequence[int]) -> dict[UUID, Fetched]:
+        """See the port."""
+        return await self._searcher.fetch(query, ids, passages)
+
+    async def get(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, deleted: bool = False) -> Memory:
+        """See the port."""
+        async with self._db.connection() as connection:
+            row = await connection.fetchrow(self._sql["get"], memory_id, user_id, agent_id, deleted)
+        return to_memory(_found(row, memory_id))
+
+    async def count(self, *, user_id: str, agent_id: str | None, now: datetime) -> int:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+        async with self._db.connection() as connection:
+            return int(await connection.fetchval(self._sql["count"], shard, user_id, agent_id, now))
+
+    async def history(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> list[Version]:
+        """See the port."""
+        async with self._db.connection() as connection:
+            row = _found(await connection.fetchrow(self._sql["get"], memory_id, user_id, agent_id, True), memory_id)
+            versions = await connection.fetch(self._sql["versions"], row["shard"], memory_id)
+        if versions:
+            return [to_version(v) for v in versions]
+        memory = to_memory(row)
+        return [
+            Version(
+                version=1,
+                action="created",
+                at=memory.created_at,
+                actor=memory.agent_id,
+                reason=None,
+                content=memory.content,
+                importance=memory.importance,
+                memory_type=memory.memory_type,
+                tags=memory.tags,
+                metadata=memory.metadata,
+            )
+        ]
+
+    async def health(self) -> dict[str, Any]:
+        """See the port."""
+        async with self._db.connection() as connection:
+            row = await connection.fetchrow(load("setup")["facts"])
+        active, idle = self._db.usage()
+        return {
+            "server_version": row["server_version_text"],
+            "vector_version": row["vector_version"],
+            "pool_active": active,
+            "pool_idle": idle,
+        }
+
+    # -- changing ------------------------------------------------------------------------------
+
+    async def patch(
+        self,
+        memory_id: UUID,
+        patch: Patch,
+        index: IndexEntry | None,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        now: datetime,
+    ) -> Memory:
+        """See the port."""
+
+        async def run() -> Memory:
+            async with self._db.transaction() as connection:
+                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=False)
+                old = to_memory(row)
+                new = _patched(to_new(old, row["given_at"]), patch)
+                shard, key = row["shard"], same_key(self._tenant, new)
+                await connection.execute(self._sql["first_version"], shard, memory_id)
+                occurred_at = old.occurred_at if isinstance(patch.occurred_at, type(UNSET)) else patch.occurred_at
+                try:
+                    async with connection.transaction():
+                        changed = await connection.fetchrow(
+                            self._sql["update"], shard, memory_id, new.content, key, new.importance, new.memory_type,
+                            list(new.tags), dict(new.metadata), new.source, new.session_id, new.occurred_at,
+                            occurred_at, new.expires_at, new.pinned, now,
+                        )  # fmt: skip
+                except asyncpg.UniqueViolationError as e:
+                    raise await self._same(connection, shard, key) from e
+                if index is not None:
+                    await self._unindex(connection, shard, [memory_id])
+                    await self._index(connection, shard, memory_id, index)
+                await connection.execute(self._sql["next_version"], shard, memory_id, "updated", now, agent_id, None)
+                return to_memory(changed)
+
+        return await _retried(run)
+
+    async def delete(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime) -> None:
+        """See the port."""
+
+        async def run() -> None:
+            async with self._db.transaction() as connection:
+                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=False)
+                await connection.execute(self._sql["first_version"], row["shard"], memory_id)
+                await connection.fetchrow(self._sql["bury"], row["shard"], memory_id, now)
+                await self._unindex(connection, row["shard"], [memory_id])
+                await connection.execute(
+                    self._sql["next_version"], row["shard"], memory_id, "deleted", now, agent_id, None
+                )
+
+        await _retried(run)
+
+    async def restore(
+        self, memory_id: UUID, index: IndexEntry, *, user_id: str | None, agent_id: str | None, now: datetime
+    ) -> Memory:
+        """See the port."""
+
+        async def run() -> Memory:
+            async with self._db.transaction() as connection:
+                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
+                if row["deleted_at"] is None:
+                    return to_memory(row)
+                shard = row["shard"]
+                try:
+                    async with connection.transaction():
+                        live = await connection.fetchrow(self._sql["unbury"], shard, memory_id, now)
+                except asyncpg.UniqueViolationError as e:
+                    key = same_key(self._tenant, to_new(to_memory(row), row["given_at"]))
+                    raise await self._same(connection, shard, key) from e
+                await self._index(connection, shard, memory_id, index)
+                await connection.execute(self._sql["next_version"], shard, memory_id, "restored", now, agent_id, None)
+                return to_memory(live)
+
+        return await _retried(run)
+
+    async def purge(
+        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
+    ) -> DeleteReceipt:
+        """See the port."""
+
+        async def run() -> DeleteReceipt:
+            async with self._db.transaction() as connection:
+                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
+                await self._purge(connection, row["shard"], [memory_id])
+                digest = hashlib.sha256(row["content"].encode()).hexdigest()
+                return DeleteReceipt(id=memory_id, content_sha256=digest, purged_at=now)
+
+        return await _retried(run)
+
+    async def delete_scope(self, *, user_id: str, agent_id: str | None, purge: bool, now: datetime) -> int:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+
+        async def run() -> int:
+            async with self._db.transaction() as connection:
+                rows = await connection.fetch(self._sql["lock_scope"], shard, user_id, agent_id)
+                live = [row["id"] for row in rows if row["live"]]
+                if purge:
+                    await self._purge(connection, shard, [row["id"] for row in rows])
+                    return len(rows)
+                await connection.fetch(self._sql["bury_many"], shard, live, now)
+                await self._unindex(connection, shard, live)
+                return len(live)
+
+        return await _retried(run)
+
+    async def tidy(self, *, now: datetime, tombstone_days: float, limit: int) -> dict[str, int]:
+        """See the port."""
+        purged = buried = 0
+        async with self._db.transaction() as connection:
+            for row in await connection.fetch(self._sql["bury_expired"], now, limit):
+                await self._unindex(connection, row["shard"], row["ids"])
+                buried += len(row["ids"])
+        async with self._db.transaction() as connection:
+            oldest = now - timedelta(days=tombstone_days)
+            for row in await connection.fetch(self._sql["due_for_purge"], oldest, limit):
+                await self._purge(connection, row["shard"], row["ids"])
+                purged += len(row["ids"])
+        async with self._db.connection() as connection:
+            keys = await connection.execute(self._sql["forget_keys"], now - _KEY_LIFE)
+            counters = await connection.execute(self._sql["forget_counters"], now - _COUNTER_LIFE)
+        return {"expired": buried, "purged": purged, "keys": _affected(keys), "counters": _affected(counters)}
+
+    # -- parts of a transaction ----------------------------------------------------------------
+
+    async def _lock(
+        self, connection: Any, memory_id: UUID, user_id: str | None, agent_id: str | None, *, deleted: bool
+    ) -> Any:
+        return _found(await connection.fetchrow(self._sql["lock"], memory_id, user_id, agent_id, deleted), memory_id)
+
+    async def _index(self, connection: Any, shard: int, memory_id: UUID, index: IndexEntry) -> None:
+        terms, vectors = index_columns(index)
+        await connection.execute(self._sql["put_terms"], shard, memory_id, *terms)
+        await connection.execute(self._sql["index_terms"], shard, memory_id)
+        await connection.execute(self._sql["index_vectors"], shard, memory_id, self._tenant, *vectors)
+
+    async def _unindex(self, connection: Any, shard: int, ids: Sequence[UUID]) -> None:
+        await connection.execute(self._sql["unindex_terms"], shard, ids)
+        await connection.execute(self._sql["unindex_vectors"], shard, ids)
+
+    async def _purge(self, connection: Any, shard: int, ids: Sequence[UUID]) -> None:
+        await self._unindex(connection, shard, ids)
+        await connection.execute(self._sql["purge_versions"], shard, ids)
+        await connection.execute(self._sql["purge_rows"], shard, ids)
+
+    async def _same(self, connection: Any, shard: int, key: bytes) -> Conflict:
+        existing = await connection.fetchval(self._sql["same_live"], shard, key)
+        return Conflict(f"memory {existing} holds the same text in this scope already", existing_id=str(existing))
+
+    # Last, because its name hides the type `list` from what follows in the class.
+    async def list(
+        self,
+        *,
+        user_id: str,
+        agent_id: str | None,
+        memory_type: MemoryType | None,
+        tags: Sequence[str],
+        state: Literal["live", "deleted", "all"],
+        before: UUID | None,
+        limit: int,
+        now: datetime,
+    ) -> list[Memory]:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(
+                self._sql["list"], shard, user_id, agent_id, memory_type, list(tags) or None, before, state, limit, now
+            )
+        return [to_memory(row) for row in rows]
+
+
+def _patched(old: NewMemory, patch: Patch) -> NewMemory:
+    from dataclasses import fields, replace
+
+    changes = {f.name: getattr(patch, f.name) for f in fields(patch)}
+    return replace(old, **{name: value for name, value in changes.items() if value is not UNSET})
+
+
+def _found(row: Any, memory_id: UUID) -> Any:
+    if row is None:
+        raise NotFound(f"no memory {memory_id} in this scope")
+    return row
+
+
+def _affected(status: str) -> int:
+    return int(status.rsplit(" ", 1)[-1])
+
+
+async def _retried(run: Callable[[], Awaitable[T]]) -> T:
+    """Run a transaction again when the database broke a tie between two of them."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return await run()
+        except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as e:
+            if attempt == _ATTEMPTS - 1:
+                raise Unavailable("too many writers of the same memories at once", retry_after_s=1) from e
+            await asyncio.sleep(0.01 * 2**attempt)
+    raise AssertionError("unreachable")

@@ -1,0 +1,110 @@
+-- Packed columns: each subselect returns one byte string per column, all in the same row order, so
+-- that a scope of thousands of rows crosses as a handful of values. A key is the second half of a
+-- memory's id (its random half), enough to join the columns of one scope.
+
+-- fragment: matching
+-- What may be found: $1 shard, $2 tenant, $3 user, $4 agent, $5 type, $6 tags, $7 metadata contained,
+-- $8 metadata path, $9 its variables, $10 from, $11 to, $12 valid at
+m.shard = $1 AND m.tenant_id = $2 AND m.user_id = $3
+AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+AND (m.expires_at IS NULL OR m.expires_at > $12)
+AND (m.valid_from IS NULL OR m.valid_from <= $12) AND (m.valid_to IS NULL OR m.valid_to > $12)
+AND ($4::text IS NULL OR m.agent_id = $4)
+AND ($5::text IS NULL OR m.memory_type = $5)
+AND ($6::text[] IS NULL OR m.tags @> $6)
+AND ($7::jsonb IS NULL OR m.metadata @> $7)
+AND ($8::text IS NULL OR coalesce(jsonb_path_match(m.metadata, $8::text::jsonpath, $9::jsonb, true), false))
+AND ($10::timestamptz IS NULL OR m.occurred_at >= $10)
+AND ($11::timestamptz IS NULL OR m.occurred_at < $11)
+
+-- fragment: memory_columns
+string_agg(uuid_send(m.id), '') AS ids,
+string_agg(timestamptz_send(m.occurred_at), '') AS occurred,
+string_agg(float4send(m.importance::float4), '') AS importance,
+string_agg(int8send(coalesce(hashtextextended(m.session_id, 0), 0)), '') AS sessions,
+string_agg(int4send(m.n_terms), '') AS lengths
+
+-- fragment: vector_columns
+string_agg(substr(uuid_send(v.memory_id), 9), '') AS vector_keys,
+string_agg(int2send(v.passage), '') AS vector_passages,
+string_agg(float4send((v.embedding <#> $13::halfvec)::float4), '') AS products
+
+-- fragment: term_columns
+string_agg(substr(uuid_send(t.memory_id), 9), '') AS term_keys,
+string_agg(int8send(t.term), '') AS terms,
+string_agg(int2send(t.passage), '') AS term_passages,
+string_agg(int2send(t.tf), '') AS term_counts
+
+-- name: exact
+-- The signals of every memory of the scope that matches. $13 query vector or null, $14 query terms.
+SELECT ms.*, vs.*, ts.*
+FROM (SELECT {memory_columns} FROM memories m WHERE {matching}) ms,
+     (SELECT {vector_columns} FROM memory_vectors v WHERE v.shard = $1 AND $13::halfvec IS NOT NULL) vs,
+     (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1 AND t.term = ANY ($14::bigint[])) ts
+
+-- name: chosen
+-- The same for the memories in $15 only.
+SELECT ms.*, vs.*, ts.*
+FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($15::uuid[]) AND {matching}) ms,
+     (SELECT {vector_columns} FROM memory_vectors v
+      WHERE v.shard = $1 AND v.memory_id = ANY ($15::uuid[]) AND $13::halfvec IS NOT NULL) vs,
+     (SELECT {term_columns} FROM unnest($14::bigint[]) q (term)
+      CROSS JOIN unnest($15::uuid[]) c (id)
+      JOIN memory_terms t ON t.shard = $1 AND t.term = q.term AND t.memory_id = c.id) ts
+
+-- name: matching_ids
+-- Ids of up to $13 memories that match.
+SELECT m.id FROM memories m WHERE {matching} LIMIT $13
+
+-- name: nearest
+-- Up to $14 memories that match, by the vector index. The fence (OFFSET 0) makes the index deliver
+-- in order of distance and the conditions apply to what it delivers, so the limit is met whenever
+-- enough of them match.
+SELECT DISTINCT memory_id AS id FROM (
+    SELECT n.memory_id
+    FROM (SELECT v.shard, v.memory_id FROM memory_vectors v
+          ORDER BY v.embedding <#> $13::halfvec OFFSET 0) n
+    WHERE n.shard = $1
+      AND EXISTS (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching})
+    LIMIT $14) found
+
+-- name: nearest_exact
+-- The same by reading every vector of the scope.
+SELECT DISTINCT memory_id AS id FROM (
+    SELECT n.memory_id
+    FROM (SELECT v.memory_id FROM memory_vectors v WHERE v.shard = $1
+          ORDER BY (v.embedding <#> $13::halfvec) + 0 OFFSET 0) n
+    WHERE EXISTS (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching})
+    LIMIT $14) found
+
+-- name: term_frequencies
+-- In how many passages of the scope each term of $2 occurs, counted up to $3.
+SELECT q.term, (SELECT count(*) FROM (
+           SELECT FROM memory_terms t WHERE t.shard = $1 AND t.term = q.term LIMIT $3) counted) AS df
+FROM unnest($2::bigint[]) q (term)
+
+-- name: by_words
+-- Up to $15 memories that match, by the weight ($14) of the terms ($13) that they hold.
+SELECT n.memory_id AS id
+FROM (SELECT t.memory_id, sum(q.weight * t.tf / (t.tf + 1.2)) AS score
+      FROM unnest($13::bigint[], $14::float8[]) q (term, weight)
+      JOIN memory_terms t ON t.shard = $1 AND t.term = q.term
+      GROUP BY t.memory_id
+      ORDER BY score DESC OFFSET 0) n
+WHERE EXISTS (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching})
+LIMIT $15
+
+-- name: newest
+-- The $13 newest memories that match.
+SELECT m.id FROM memories m WHERE {matching} ORDER BY m.occurred_at DESC LIMIT $13
+
+-- name: scope_size
+SELECT count(*) FROM memories WHERE shard = $1
+
+-- name: fetch
+-- Whole rows for the best, if they still match, each with the span of its passage.
+SELECT m.*, v.start_char, v.end_char, (SELECT max(passage) FROM memory_vectors w
+                                       WHERE w.shard = $1 AND w.memory_id = m.id) AS last_passage
+FROM unnest($13::uuid[], $14::smallint[]) c (id, passage)
+JOIN memories m ON m.id = c.id AND {matching}
+LEFT JOIN memory_vectors v ON v.shard = $1 AND v.memory_id = c.id AND v.passage = c.passage

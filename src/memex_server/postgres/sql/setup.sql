@@ -1,0 +1,65 @@
+-- Statements with {placeholders} are DDL: the values are names chosen by memex, never input.
+
+-- name: facts
+SELECT current_setting('server_version_num')::integer AS server_version,
+       current_setting('server_version') AS server_version_text,
+       (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS bypasses_rls,
+       current_user AS role,
+       (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector_version,
+       (SELECT n.nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+        WHERE e.extname = 'vector') AS vector_schema
+
+-- name: lock
+SELECT pg_advisory_lock($1)
+
+-- name: create_extension
+CREATE EXTENSION IF NOT EXISTS vector
+
+-- name: create_schema
+CREATE SCHEMA IF NOT EXISTS memex
+
+-- name: create_ledger
+CREATE TABLE IF NOT EXISTS memex.migrations (
+    number     integer PRIMARY KEY,
+    name       text NOT NULL,
+    sha256     text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+)
+
+-- name: applied
+SELECT number, name, sha256 FROM memex.migrations ORDER BY number
+
+-- name: record
+INSERT INTO memex.migrations (number, name, sha256) VALUES ($1, $2, $3)
+
+-- name: pinned_model
+SELECT model_id, dim FROM memex.embedding_model WHERE slot = 'current'
+
+-- name: pin_model
+INSERT INTO memex.embedding_model (slot, model_id, dim) VALUES ('current', $1, $2)
+
+-- name: role_exists
+SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = 'memex_service')
+
+-- name: create_role
+CREATE ROLE memex_service NOLOGIN NOSUPERUSER NOBYPASSRLS
+
+-- name: grant_schema
+GRANT USAGE ON SCHEMA memex TO memex_service
+
+-- name: grant_tables
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA memex TO memex_service
+
+-- name: index_exists
+SELECT EXISTS (SELECT FROM pg_indexes WHERE schemaname = 'memex' AND indexname = $1)
+
+-- name: index_valid
+SELECT i.indisvalid FROM pg_index i
+JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = 'memex' AND c.relname = $1
+
+-- name: row_estimate
+SELECT count(*) FROM (SELECT FROM memex.memory_vectors LIMIT $1) counted
+
+-- name: try_lock
+SELECT pg_try_advisory_lock($1)
