@@ -22,7 +22,8 @@ help:
 # scripts/bootstrap.py keeps a stamp by content; nothing below it is a file target, so that a checkout
 # in a folder with spaces works and a changed clock does not matter.
 env:
-	@for python in "$${PYTHON:-}" python3.11 python3.12 python3.13 python3; do \
+	@if [ -z "$${PYTHON:-}" ] && [ -x $(PY) ] && $(PY) -I -S scripts/bootstrap.py --check 2>/dev/null; then exit 0; fi; \
+	for python in "$${PYTHON:-}" python3.11 python3.12 python3.13 python3; do \
 	  [ -n "$$python" ] || continue; \
 	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 	    exec "$$python" scripts/bootstrap.py; \

@@ -48,7 +48,7 @@ def prepare(root: Path) -> bool:
     if sys.version_info[:2] < MINIMUM:
         raise SetupFailed(f"memex needs Python 3.11 or newer; this is {sys.version.split()[0]} ({sys.executable})")
     venv = root / ".venv"
-    wanted = digest(root, f"{sys.version_info[0]}.{sys.version_info[1]}")
+    wanted = digest(root, _version())
     if _done(venv) == wanted:
         return False
     with (root / "requirements.lock").open("rb") as lock:
@@ -71,17 +71,27 @@ def prepare(root: Path) -> bool:
     return True
 
 
-def main() -> int:
-    """Prepare the checkout that this file lies in; return the exit code."""
+def main(arguments: list[str]) -> int:
+    """Prepare the checkout that this file lies in; return the exit code.
+
+    With `--check` do nothing, and return 0 only if there is nothing to do.
+    """
     started = time.monotonic()
+    root = Path(__file__).resolve().parent.parent
+    if arguments == ["--check"]:
+        return 0 if _done(root / ".venv") == digest(root, _version()) else 1
     try:
-        changed = prepare(Path(__file__).resolve().parent.parent)
+        changed = prepare(root)
     except SetupFailed as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
     if changed:
         _say(f"environment ready in {time.monotonic() - started:.0f} s")
     return 0
+
+
+def _version() -> str:
+    return f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def _done(venv: Path) -> dict[str, str]:
@@ -114,8 +124,7 @@ def _create(venv: Path) -> None:
         import venv as _  # noqa: F401
     except ImportError as error:
         raise SetupFailed(
-            f"{sys.executable} has no '{error.name}'. On Debian and Ubuntu: "
-            f"apt-get install python{sys.version_info[0]}.{sys.version_info[1]}-venv"
+            f"{sys.executable} has no '{error.name}'. On Debian and Ubuntu: apt-get install python{_version()}-venv"
         ) from error
     _say(f"creating .venv with Python {sys.version.split()[0]}")
     if venv.exists():
@@ -128,7 +137,7 @@ def _create(venv: Path) -> None:
 def _pip(python: Path, root: Path, *arguments: str | Path) -> None:
     command = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *arguments]
     # PYTHONPATH would let packages of another environment count as installed.
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # noqa: TID251 - for pip
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         env["PIP_ROOT_USER_ACTION"] = "ignore"
     done = subprocess.run(command, cwd=root, env=env, check=False)
@@ -141,4 +150,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

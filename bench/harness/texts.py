@@ -28,6 +28,7 @@ _EN = {
         "because of ticket {n}|since nobody had tested build {n}|to save about {n} dollars a month|"
         "after the meeting in room {n}|even though invoice {n} is still open|because form {n} asks for it"
     ).split("|"),
+    "where": "in ticket {n}|in message {n}|when we met in room {n}|on page {n} of the notes".split("|"),
     "when": "on Tuesday|last March|before the holidays|by the end of the week|in the autumn|two days ago".split("|"),
     "more": (
         "and I promised to send the notes|and the details are in document {n}|but she is not sure about the price|"
@@ -43,6 +44,7 @@ _ZH = {
         "一家卖普洱茶的小店|孩子的钢琴课|旧笔记本电脑"
     ).split("|"),
     "why": "因为{n}号任务的截止日期提前了|为了每个月省下{n}块钱|因为{n}号工单还没有关闭|看了第{n}号报告以后".split("|"),
+    "where": "{n}号工单里|第{n}条消息里|第{n}页笔记上".split("|"),
     "when": "周五晚上|上个月底|放假之前|昨天下午|今年秋天|这周结束的时候".split("|"),
     "more": "我答应把会议记录发给大家|细节都写在第{n}号文档里|不过价格还没有谈好|到时候请提醒我付款|旧版本还要保留一段时间".split("|"),
 }
@@ -54,6 +56,7 @@ _JA = {
         "検索インデックスの移行|抹茶のおいしい喫茶店|娘のピアノ教室|中古の自転車"
     ).split("|"),
     "why": "課題{n}番の締め切りが早まったので|月に{n}円節約するために|チケット{n}番がまだ残っているため|資料{n}番で勧められたので".split("|"),
+    "where": "チケット{n}番で|メッセージ{n}番で|議事録の{n}ページで".split("|"),
     "when": "金曜日の夜に|先月末に|連休の前に|昨日の午後|今年の秋に|今週の終わりに".split("|"),
     "more": "議事録は私が送ると約束した|詳しくは文書{n}番に書いてある|ただし値段はまだ決まっていない|支払いの日になったら知らせてほしい".split("|"),
 }
@@ -78,12 +81,12 @@ def question(rng: random.Random, language: str | None = None) -> str:
     language = language or rng.choice(_MIX)
     if language == "zh":
         p = _picker(_ZH, rng)
-        return f"{p('when')}{p('who')}对{p('what')}是怎么说的，{p('why')}吗？"
+        return f"{p('who')}在{p('where')}关于{p('what')}是怎么说的？"
     if language == "ja":
         p = _picker(_JA, rng)
-        return f"{p('when')}{p('who')}は{p('what')}について、{p('why')}何と言っていましたか？"
+        return f"{p('who')}は{p('where')}{p('what')}について何と言っていましたか？"
     p = _picker(_EN, rng)
-    return f"What did {p('who')} say about {p('what')} {p('when')}, was it {p('why')}?"
+    return f"What did {p('who')} say about {p('what')} {p('where')}?"
 
 
 def sentences(seed: int, language: str | None = None) -> Iterator[str]:

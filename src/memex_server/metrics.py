@@ -41,17 +41,15 @@ def forget_worker(pid: int, directory: Path) -> None:
 
 
 class Metrics:
-    """All metric objects of one process, in a registry of its own.
+    """All metric objects of one process, in a registry of its own."""
 
-    `shared_dir`: the directory that `prepare_multiprocess` named, None for a single process.
-    """
+    def __init__(self) -> None:
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, values
 
-    def __init__(self, shared_dir: Path | None = None) -> None:
-        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
-
-        self._shared_dir = shared_dir
+        # Asks the client what it decided at its import, which is what counts from then on.
+        self._shared = values.ValueClass is not values.MutexValue
         self._registry = registry = CollectorRegistry()
-        if shared_dir is None:
+        if not self._shared:
             ProcessCollector(registry=registry)
         self._requests = Counter(
             "http_requests_total",
@@ -162,7 +160,7 @@ class Metrics:
         from prometheus_client import CollectorRegistry, exposition, multiprocess
 
         registry = self._registry
-        if self._shared_dir is not None:
+        if self._shared:
             registry = CollectorRegistry()
-            multiprocess.MultiProcessCollector(registry, path=str(self._shared_dir))  # type: ignore[no-untyped-call]
+            multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return exposition.generate_latest(registry), exposition.CONTENT_TYPE_LATEST

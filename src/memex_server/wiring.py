@@ -54,9 +54,7 @@ async def open_memex(
             settings.embedding,
             data_path=settings.data_path,
             threads=settings.embedding_threads,
-            on_run=metrics.embedded,
-            on_error=metrics.embedding_failed,
-            on_lookup=lambda hits, misses: metrics.cache_looked_up(hits=hits, misses=misses),
+            callbacks=None,
         )
         stack.push_async_callback(embedder.close)
         # The model loads in its own thread while the database starts.

@@ -54,12 +54,14 @@ _SERVER: dict[str, set[str]] = {
     "metrics": {"ports", "settings"},
     "logs": {"settings"},
     "ranking": {"ports"},
-    "service": {"ports", "ranking"},
+    "ids": set(),
+    "checks": {"ports"},
+    "service": {"ports", "ranking", "ids", "checks"},
     **{adapter: {"ports", "settings"} for adapter in ADAPTERS},
     **{face: {"service", "ports", "settings", "metrics", "logs"} for face in FACES},
 }
-# The composition root, and the entry points that call it.
-_SERVER_ROOT = {"wiring", "__main__"}
+# The composition root, and the commands that call it.
+_SERVER_ROOT = {"wiring", "serve", "testing", "__main__"}
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "_version"}
 _ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "testing", "logging_setup"}
@@ -78,6 +80,7 @@ _SQL = re.compile(
     r"|^\s*(?:select\s.+\sfrom|insert\s+into|delete\s+from|update\s+\w+\s+set|create\s+(table|index))\s",
     re.DOTALL,
 )
+_TYPE_VARIABLES = {"TypeVar", "ParamSpec", "TypeVarTuple"}
 _MARK = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
 
@@ -252,8 +255,12 @@ def marks(module: Module) -> list[str]:
 
 
 def sql_strings(module: Module) -> list[str]:
-    """SQL lives in .sql files; Python picks a block by its name."""
+    """SQL lives in .sql files; Python picks a block by its name.
+
+    Docstrings may speak of SQL, and so may an error that tells its reader what to run.
+    """
     prose = {id(node.value) for node in ast.walk(module.tree) if isinstance(node, ast.Expr)}
+    prose |= {id(inner) for node in ast.walk(module.tree) if isinstance(node, ast.Raise) for inner in ast.walk(node)}
     return [
         module.at(node.lineno, f"holds SQL: {node.value.strip()[:40]!r}")
         for node in ast.walk(module.tree)
@@ -329,6 +336,8 @@ def _top_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 def _bound(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
+    elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) in _TYPE_VARIABLES:
+        return  # T and N are nobody's interface
     elif isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:

@@ -199,9 +199,7 @@ async def test_an_invalid_item_of_a_batch_leaves_the_others_stored(client: httpx
         (0, 201), (1, 422), (2, 200), (3, 201), (4, 422),
     ]  # fmt: skip
     assert (told["stored"], told["duplicates"], told["failed"]) == (2, 1, 2)
-    assert told["results"][1]["errors"] == [
-        {"field": "user_id", "message": "String should have at least 1 character"}
-    ]
+    assert told["results"][1]["errors"] == [{"field": "user_id", "message": "String should have at least 1 character"}]
     assert told["results"][0]["id"] == told["results"][2]["id"]
     assert (await client.get("/v1/memories/count?user_id=user-123")).json()["count"] == 2
 

@@ -139,7 +139,8 @@ async def test_a_body_that_is_not_declared_as_json_is_415(
 
 
 @pytest.mark.parametrize(
-    "media_type", ["application/json", "Application/JSON", 'application/json;charset="UTF-8"', "application/merge-patch+json"]
+    "media_type",
+    ["application/json", "Application/JSON", 'application/json;charset="UTF-8"', "application/merge-patch+json"],
 )
 async def test_every_way_to_write_json_is_taken(client: httpx.AsyncClient, media_type: str) -> None:
     answer = await client.post(
@@ -185,7 +186,13 @@ async def test_a_chunked_body_is_read_no_further_than_the_limit(client: httpx.As
 
 async def test_a_chunked_body_within_the_limit_is_taken(client: httpx.AsyncClient) -> None:
     async def chunks() -> AsyncIterator[bytes]:
-        for part in (b'{"agent_id": "a", "us', b'er_id": "u", "content": "', "東京".encode()[:4], "東京".encode()[4:], b'"}'):
+        for part in (
+            b'{"agent_id": "a", "us',
+            b'er_id": "u", "content": "',
+            "東京".encode()[:4],
+            "東京".encode()[4:],
+            b'"}',
+        ):
             yield part
 
     answer = await client.post("/v1/memories", content=chunks(), headers={"content-type": "application/json"})

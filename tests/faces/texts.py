@@ -14,7 +14,7 @@ ACCEPTED = {
     "beyond the basic plane": "𠮷野家 𝔘𝔫𝔦",
     "combining": "e\u0301 n\u0303",
     "noncharacter": "\ufffe\uffff",
-    "quotes and slashes": 'C:\\x\\y a|b don\'t " % _ ?',
+    "quotes and slashes": "C:\\x\\y a|b don't \" % _ ?",
     "special token": "<|endoftext|>",
     "markup": "<script>alert(1)</script> </memory>",
 }

@@ -91,11 +91,9 @@ def _build_beside(target: Path, model: BundledModel, progress: Progress) -> None
 
 
 def _write_parts(folder: Path, model: BundledModel, progress: Progress) -> WordFormat:
-    if model.name == "multilingual-e5-small":
-        from .e5_model import write_e5 as write
-    else:
-        from .minilm_model import write_minilm as write
-    return write(folder / ENCODER_FILE, folder / WORDS_FILE, folder / tokenizer_file(model), model, progress)
+    from .e5_model import write_e5
+
+    return write_e5(folder / ENCODER_FILE, folder / WORDS_FILE, folder / tokenizer_file(model), model, progress)
 
 
 def _check(folder: Path, model: BundledModel) -> None:

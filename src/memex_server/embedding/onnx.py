@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,12 +16,13 @@ import numpy as np
 from memex.protocol.errors import SetupError, Unavailable
 
 from ..ports import FloatArray, ModelCard, Role
+from .base import normalised
 from .cards import BundledModel
 from .store import ModelFiles, read_model
 from .tokens import Tokenizer, UnigramTokenizer, WordPieceTokenizer, windows
 from .words import WordTable
 
-__all__ = ["Encoder", "OnnxEmbedder", "group_by_length", "normalised"]
+__all__ = ["Encoder", "OnnxEmbedder", "group_by_length"]
 
 _T = TypeVar("_T")
 
@@ -85,7 +87,9 @@ class OnnxEmbedder:
     loaded once, by the first call or by `load`.
     """
 
-    def __init__(self, model: BundledModel, model_dir: Path, threads: int, *, loader: Callable[[], Encoder] | None = None):
+    def __init__(
+        self, model: BundledModel, model_dir: Path, threads: int, *, loader: Callable[[], Encoder] | None = None
+    ) -> None:
         self._model = model
         self._loader = loader or (lambda: Encoder(read_model(model_dir), threads))
         self._lock = threading.Lock()
@@ -129,7 +133,8 @@ class OnnxEmbedder:
         found = await self._in_lane(role, lambda: self._ready().windows(texts, role))
         for indexes in group_by_length([len(w.ids) for w in found], _RUN_TOKENS):
             group = [found[i] for i in indexes]
-            _add(sums, group, await self._in_lane(role, lambda group=group: self._ready().run([w.ids for w in group])))
+            pooled = await self._in_lane(role, functools.partial(self._run, [w.ids for w in group]))
+            _add(sums, group, pooled)
         return normalised(sums)
 
     async def close(self) -> None:
@@ -144,6 +149,9 @@ class OnnxEmbedder:
             if self._encoder is None:
                 self._encoder = self._loader()
             return self._encoder
+
+    def _run(self, group: list[list[int]]) -> FloatArray:
+        return self._ready().run(group)
 
     async def _in_lane(self, role: Role, job: Callable[[], _T]) -> _T:
         if self._closed:
@@ -173,12 +181,6 @@ def group_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[in
         group.append(index)
     if group:
         yield group
-
-
-def normalised(vectors: FloatArray) -> FloatArray:
-    """Return the rows at length 1; a row of zeros stays so."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32, copy=False)
 
 
 def _add(sums: FloatArray, group: Sequence[_Window], pooled: FloatArray) -> None:

@@ -102,7 +102,8 @@ def read_model(folder: Path) -> ModelFiles:
         damaged = [name for name, digest in description["sha256"].items() if _sha256(folder / name) != digest]
         word_format = description["word_format"]
     except FileNotFoundError as e:
-        raise SetupError(f"the embedding model in {folder} is not complete ({Path(e.filename).name} is missing); {_REPAIR}") from e
+        missing = Path(e.filename).name
+        raise SetupError(f"the embedding model in {folder} is not complete ({missing} is missing); {_REPAIR}") from e
     except (KeyError, ValueError, TypeError, AttributeError) as e:
         raise SetupError(f"{folder / MODEL_FILE} is damaged; {_REPAIR}") from e
     if damaged:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from memex.protocol.errors import SetupError
+
 __all__ = ["Tokenizer", "UnigramTokenizer", "WordPieceTokenizer", "windows"]
 
 
@@ -53,12 +55,18 @@ class WordPieceTokenizer:
         self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.start = int(self._tokenizer.token_to_id("[CLS]"))
-        self.end = int(self._tokenizer.token_to_id("[SEP]"))
+        self.start = self._special("[CLS]")
+        self.end = self._special("[SEP]")
 
     def ids(self, text: str) -> list[int]:
         """Return the ids of `text`."""
         return list(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _special(self, token: str) -> int:
+        found = self._tokenizer.token_to_id(token)
+        if found is None:
+            raise SetupError(f"the tokenizer has no token {token}")
+        return int(found)
 
 
 def windows(tokenizer: Tokenizer, prefix: str, text: str, max_tokens: int) -> Iterator[list[int]]:

@@ -16,8 +16,8 @@ __all__ = ["WordFormat", "WordTable"]
 
 WordFormat = Literal["q4", "float16"]
 
-# Each row touches a page or two of 4 KiB, so at most about 16 MiB of the file count as resident.
-_ROWS_BEFORE_RELEASE = 2_000
+# The kernel maps up to 64 KiB around each touched row; so at most about 16 MiB of the file count as resident.
+_ROWS_BEFORE_RELEASE = 256
 
 
 class WordTable:
@@ -26,8 +26,7 @@ class WordTable:
     def __init__(self, path: Path, fmt: WordFormat, dim: int) -> None:
         with path.open("rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        # Without this the kernel maps 64 KiB around each touched row, and soon the whole table is resident.
-        self._advise("MADV_RANDOM")
+        self._advise("MADV_RANDOM")  # rows are scattered: reading ahead would read for nothing
         self._format = fmt
         row_bytes = dim // BLOCK_WEIGHTS * BLOCK_BYTES if fmt == "q4" else dim * 2
         self._rows = np.frombuffer(self._map, dtype=np.uint8).reshape(-1, row_bytes)

@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Lifespan
 
 from memex._version import __version__
@@ -19,7 +20,6 @@ from memex_server.http.errors import HttpProblem, InvalidRequest, problem_of
 from memex_server.http.middleware import Shell
 from memex_server.http.openapi import with_problem_media_type
 from memex_server.http.routing import RouteTable
-from memex_server.logs import request_id
 from memex_server.metrics import Metrics
 from memex_server.service import MemoryService
 from memex_server.settings import Settings
@@ -47,7 +47,13 @@ class MemexApp(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the shell around the ordinary stack, which serves what is not a `DirectRoute`."""
-        return Shell(super().build_middleware_stack(), RouteTable(self.routes), self._metrics, self._max_body_bytes)
+        return Shell(
+            super().build_middleware_stack(),
+            RouteTable(self.routes),
+            self._metrics,
+            max_body_bytes=self._max_body_bytes,
+            fallback_paths=[route.path for route in self.routes if isinstance(route, Route)],
+        )
 
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI document, made once."""
@@ -89,7 +95,7 @@ async def _handle(request: Request, error: Exception) -> Response:
         error = InvalidRequest(
             [{"field": ".".join(map(str, item["loc"])), "message": item["msg"]} for item in error.errors()]
         )
-    answer = problem_of(error).answer(f"urn:memex:request:{request_id.get()}")
+    answer = problem_of(error).answer()
     response = Response(answer.body, answer.status, media_type=answer.media_type.decode())
     response.raw_headers.extend(answer.headers)
     return response

@@ -122,7 +122,7 @@ class HealthOut(_Out):
     status: str = _doc("ok, or degraded: it serves, but not everything works.", "ok")
     version: str = _doc("Version of memex.", "0.1.0")
     database: dict[str, Any] = _doc("State of the database.", {"status": "ok"})
-    embedding: dict[str, Any] = _doc("State of the embedding model.", {"status": "ok"})
+    embedding: dict[str, Any] = _doc("The embedding model.", {"model": "multilingual-e5-small", "dim": 384})
 
 
 class HealthProblemOut(ProblemOut):

@@ -21,6 +21,7 @@ from memex.protocol.errors import (
     Unavailable,
 )
 from memex_server.http.answer import Answer, Headers, dump
+from memex_server.logs import request_id
 
 __all__ = [
     "STATUS_OF",
@@ -112,11 +113,12 @@ class Problem:
             document["errors"] = list(self.errors)
         return document
 
-    def answer(self, instance: str | None = None) -> Answer:
-        """Return the document as an answer; `instance` is the URI of this occurrence."""
+    def answer(self) -> Answer:
+        """Return the document as the answer to the request that is being served."""
         document = self.document()
-        if instance:
-            document["instance"] = instance
+        rid = request_id.get()
+        if rid is not None:
+            document["instance"] = f"urn:memex:request:{rid}"
         return Answer(self.status, dump(document), self.headers, MEDIA_TYPE)
 
 

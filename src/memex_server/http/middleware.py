@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import traceback
+from collections.abc import Collection
 from time import perf_counter
 
 from starlette._utils import get_route_path
@@ -29,10 +30,22 @@ _QUIET = frozenset({"/health", "/health/live", "/health/ready", "/metrics"})
 
 
 class Shell:
-    """Serves the routes of a table directly and hands all other paths to `fallback`."""
+    """Serves the routes of a table directly and hands all other paths to `fallback`.
 
-    def __init__(self, fallback: ASGIApp, table: RouteTable, metrics: Metrics, max_body_bytes: int) -> None:
+    `fallback_paths` are those that `fallback` surely knows; only they become names in logs and metrics.
+    """
+
+    def __init__(
+        self,
+        fallback: ASGIApp,
+        table: RouteTable,
+        metrics: Metrics,
+        *,
+        max_body_bytes: int,
+        fallback_paths: Collection[str] = (),
+    ) -> None:
         self._fallback = fallback
+        self._fallback_paths = frozenset(fallback_paths)
         self._table = table
         self._metrics = metrics
         self._max_body_bytes = max_body_bytes
@@ -61,7 +74,7 @@ class Shell:
             except Disconnected:
                 return
             except Exception as e:  # noqa: BLE001 - the outermost frame: whatever it is becomes a problem document
-                answer = _refusal(e, rid)
+                answer = _refusal(e)
                 await _send(answer, rid, send)
                 status = answer.status
                 return
@@ -96,12 +109,13 @@ class Shell:
         try:
             await self._fallback(scope, limited_receive, marked_send)
         except Exception as e:  # noqa: BLE001 - as above, for the ordinary stack
-            answer = _refusal(e, rid)
+            answer = _refusal(e)
             if not status:
                 await _send(answer, rid, send)
                 status = answer.status
-        route = scope.get("route")
-        return status or _CLIENT_GONE, getattr(route, "path", NO_HANDLER)
+        path = get_route_path(scope)
+        known = path if path in self._fallback_paths else NO_HANDLER
+        return status or _CLIENT_GONE, getattr(scope.get("route"), "path", known)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -117,7 +131,7 @@ def _request_id(scope: Scope) -> str:
     return os.urandom(16).hex()
 
 
-def _refusal(error: Exception, rid: str) -> Answer:
+def _refusal(error: Exception) -> Answer:
     problem = problem_of(error)
     if problem.status >= 500 and not isinstance(error, Unavailable):
         # The text of a driver's error may hold a memory; the stack and the classes are enough to find the fault.
@@ -132,7 +146,7 @@ def _refusal(error: Exception, rid: str) -> Answer:
         _LOG.debug("request failed, in full", exc_info=error)
     elif isinstance(error, Unavailable):
         _LOG.warning("unavailable", extra={"action": "http.unavailable", "error": _class_chain(error)})
-    return problem.answer(f"urn:memex:request:{rid}")
+    return problem.answer()
 
 
 def _class_chain(error: BaseException) -> str:

@@ -65,14 +65,13 @@ _Metadata = Annotated[
         examples=[{"channel": "chat", "turn": 12}],
     ),
 ]
-_Source = Annotated[f.Source, Field(description="Where it comes from.", examples=["chat"])]
-_SessionId = Annotated[f.Id, Field(description="The conversation it belongs to.", examples=["session-7"])]
-_OccurredAt = Annotated[
-    f.Instant,
-    Field(description=f"When it happened (recency counts from here); {_NAIVE}. Absent: now.", examples=[_EXAMPLE_TIME]),
-]
+_Source = Annotated[f.Source | None, Field(description="Where it comes from.", examples=["chat"])]
+_SessionId = Annotated[f.Id | None, Field(description="The conversation it belongs to.", examples=["session-7"])]
+_OCCURRED_AT = Field(
+    description=f"When it happened (recency counts from here); {_NAIVE}. Absent: now.", examples=[_EXAMPLE_TIME]
+)
 _ExpiresAt = Annotated[
-    f.Instant, Field(description=f"After this it is forgotten; {_NAIVE}.", examples=["2027-01-01T00:00:00Z"])
+    f.Instant | None, Field(description=f"After this it is forgotten; {_NAIVE}.", examples=["2027-01-01T00:00:00Z"])
 ]
 _Pinned = Annotated[f.Flag, Field(description="Exempt from forgetting.", examples=[False])]
 
@@ -89,12 +88,12 @@ class StoreIn(_Strict):
     content: _Content
     importance: _Importance = 1.0
     memory_type: _MemoryType = MemoryType.EPISODIC
-    occurred_at: _OccurredAt | None = None
+    occurred_at: Annotated[f.Instant | None, _OCCURRED_AT] = None
     tags: _Tags = Field(default_factory=list)
     metadata: _Metadata = Field(default_factory=dict)
-    source: _Source | None = None
-    session_id: _SessionId | None = None
-    expires_at: _ExpiresAt | None = None
+    source: _Source = None
+    session_id: _SessionId = None
+    expires_at: _ExpiresAt = None
     pinned: _Pinned = False
 
     def to_new(self) -> NewMemory:
@@ -149,10 +148,10 @@ class PatchIn(_Strict):
     memory_type: _MemoryType = Field(default_factory=_unset)
     tags: _Tags = Field(default_factory=_unset)
     metadata: _Metadata = Field(default_factory=_unset)
-    source: _Source | None = Field(default_factory=_unset)
-    session_id: _SessionId | None = Field(default_factory=_unset)
-    occurred_at: _OccurredAt = Field(default_factory=_unset)
-    expires_at: _ExpiresAt | None = Field(default_factory=_unset)
+    source: _Source = Field(default_factory=_unset)
+    session_id: _SessionId = Field(default_factory=_unset)
+    occurred_at: Annotated[f.Instant, _OCCURRED_AT] = Field(default_factory=_unset)
+    expires_at: _ExpiresAt = Field(default_factory=_unset)
     pinned: _Pinned = Field(default_factory=_unset)
 
     def to_patch(self) -> Patch:

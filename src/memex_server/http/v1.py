@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Body, Header, Query
+from fastapi import Body, Header, Path, Query
 
 from memex_server.http import documents as out
 from memex_server.http import examples
@@ -28,6 +28,7 @@ from memex_server.service import MemoryService
 
 __all__ = ["Memories", "routes"]
 
+_MemoryId = Annotated[UUID, Path(description="The memory's id.", examples=["3fa85f64-5717-4562-b3fc-2c963f66afa6"])]
 _Key = Annotated[
     str | None,
     Header(
@@ -89,14 +90,14 @@ class Memories:
         count = await self._service.count(user_id=query.user_id, agent_id=query.agent_id)
         return Answer(200, dump({"agent_id": query.agent_id, "user_id": query.user_id, "count": count}))
 
-    async def get(self, memory_id: UUID, query: Annotated[ScopeQuery, Query()]) -> Answer:
+    async def get(self, memory_id: _MemoryId, query: Annotated[ScopeQuery, Query()]) -> Answer:
         """Return one memory."""
         memory = await self._service.get(memory_id, user_id=query.user_id, agent_id=query.agent_id)
         return Answer(200, dump(out.memory_document(memory)))
 
     async def patch(
         self,
-        memory_id: UUID,
+        memory_id: _MemoryId,
         query: Annotated[ScopeQuery, Query()],
         body: Annotated[PatchIn, Body(openapi_examples=examples.PATCH)],
     ) -> Answer:
@@ -104,7 +105,7 @@ class Memories:
         memory = await self._service.patch(memory_id, body.to_patch(), user_id=query.user_id, agent_id=query.agent_id)
         return Answer(200, dump(out.memory_document(memory)))
 
-    async def delete(self, memory_id: UUID, query: Annotated[DeleteQuery, Query()]) -> Answer:
+    async def delete(self, memory_id: _MemoryId, query: Annotated[DeleteQuery, Query()]) -> Answer:
         """Forget one memory: it can be restored for 30 days. `purge=true` erases it at once, with a receipt."""
         receipt = await self._service.delete(
             memory_id, user_id=query.user_id, agent_id=query.agent_id, purge=query.purge
@@ -116,12 +117,12 @@ class Memories:
         deleted = await self._service.delete_scope(user_id=query.user_id, agent_id=query.agent_id, purge=query.purge)
         return Answer(200, dump({"deleted": deleted}))
 
-    async def restore(self, memory_id: UUID, query: Annotated[ScopeQuery, Query()]) -> Answer:
+    async def restore(self, memory_id: _MemoryId, query: Annotated[ScopeQuery, Query()]) -> Answer:
         """Bring a deleted memory back."""
         memory = await self._service.restore(memory_id, user_id=query.user_id, agent_id=query.agent_id)
         return Answer(200, dump(out.memory_document(memory)))
 
-    async def history(self, memory_id: UUID, query: Annotated[ScopeQuery, Query()]) -> Answer:
+    async def history(self, memory_id: _MemoryId, query: Annotated[ScopeQuery, Query()]) -> Answer:
         """Return what happened to one memory, oldest first."""
         versions = await self._service.history(memory_id, user_id=query.user_id, agent_id=query.agent_id)
         return Answer(200, dump(out.history_document(versions)))

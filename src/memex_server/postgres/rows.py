@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import Any, overload
+from uuid import UUID
 
 from pgvector import HalfVector
 
@@ -21,7 +22,7 @@ __all__ = ["index_columns", "store_columns", "to_memory", "to_new", "to_version"
 def to_memory(row: Mapping[str, Any]) -> Memory:
     """Build the entity from a row of `memories`."""
     return Memory(
-        id=row["id"],
+        id=_uuid(row["id"]),
         agent_id=row["agent_id"],
         user_id=row["user_id"],
         content=row["content"],
@@ -39,10 +40,19 @@ def to_memory(row: Mapping[str, Any]) -> Memory:
         occurrences=row["occurrences"],
         valid_from=row["valid_from"],
         valid_to=row["valid_to"],
-        superseded_by=row["superseded_by"],
-        condensed_into=row["condensed_into"],
+        superseded_by=_uuid(row["superseded_by"]),
+        condensed_into=_uuid(row["condensed_into"]),
         deleted_at=row["deleted_at"],
     )
+
+
+@overload
+def _uuid(value: UUID) -> UUID: ...
+@overload
+def _uuid(value: None) -> None: ...
+def _uuid(value: UUID | None) -> UUID | None:
+    """Return the standard type: the driver's own subclass is not one that JSON writers know."""
+    return None if value is None else UUID(bytes=value.bytes)
 
 
 def to_version(row: Mapping[str, Any]) -> Version:

@@ -144,6 +144,20 @@ def test_creates_searches_and_deletes_have_a_line_each(panels: list[dict[str, An
     assert {"create", "search", "delete"} in lines
 
 
+def test_operations_are_asked_for_by_the_names_that_the_service_reports(
+    checkout: Path, panels: list[dict[str, Any]]
+) -> None:
+    sources = [path.read_text(encoding="utf-8") for path in (checkout / "src/memex_server").glob("service*.py")]
+    reported = re.findall(r"""observe\(\s*"(\w+)",\s*([^)]+)\)""", "\n".join(sources))
+    operations = {operation for operation, _ in reported}
+    outcomes = {outcome for _, text in reported for outcome in re.findall(r'"(\w+)"', text)}
+    queries = [t["expr"] for panel in panels for t in panel["targets"] if "memex_operations_total" in t["expr"]]
+    assert len(queries) == 3
+    for query in queries:
+        assert set(re.findall(r'operation="(\w+)"', query)) <= operations, query
+        assert set(re.findall(r'outcome="(\w+)"', query)) <= outcomes, query
+
+
 def test_panels_lie_beside_each_other_and_are_told_apart(panels: list[dict[str, Any]]) -> None:
     assert len({panel["id"] for panel in panels}) == len(panels)
     assert len({panel["title"] for panel in panels}) == len(panels)
