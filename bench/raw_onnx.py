@@ -55,7 +55,9 @@ class RawRunner:
             key=lambda r: r.texts_per_s,
         )
 
-    def rate(self, texts: Sequence[str], batch_size: int, threads: int, parallel: int, role: Role = "passage") -> RawRate:
+    def rate(
+        self, texts: Sequence[str], batch_size: int, threads: int, parallel: int, role: Role = "passage"
+    ) -> RawRate:
         """Time all `texts` once, in batches of `batch_size` sorted by length."""
         model = self._models[threads]
         encoded = sorted(model.encode(texts, role), key=len, reverse=True)

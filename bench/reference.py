@@ -37,7 +37,8 @@ CREATE TABLE IF NOT EXISTS memories (
     memory_type text NOT NULL, importance real NOT NULL, embedding vector(384) NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now());
 CREATE INDEX IF NOT EXISTS memories_scope ON memories (agent_id, user_id);
-CREATE INDEX IF NOT EXISTS memories_embedding ON memories USING ivfflat (embedding vector_cosine_ops) WITH (lists = 100);
+CREATE INDEX IF NOT EXISTS memories_embedding ON memories
+    USING ivfflat (embedding vector_cosine_ops) WITH (lists = 100);
 """
 _INSERT = "INSERT INTO memories VALUES ($1, $2, $3, $4, $5, $6, $7::text::vector) RETURNING created_at"
 _SEARCH = """

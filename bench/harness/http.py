@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 __all__ = ["Connection", "Response", "call", "encode", "parse_response"]
 
@@ -65,7 +65,8 @@ class Connection(asyncio.Protocol):
         transport = self._transport
         assert transport is not None
         self._buffer.clear()
-        waiter = self._waiter = loop.create_future()
+        waiter: asyncio.Future[Response] = loop.create_future()
+        self._waiter = waiter
         timer = loop.call_later(timeout_s, self._expire, waiter)
         try:
             transport.write(payload)
@@ -82,15 +83,15 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Remember the transport (called by asyncio)."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is one in all but ancestry
         self._buffer.clear()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail the request in flight (called by asyncio)."""
         self._transport = None
         if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_exception(exc if isinstance(exc, OSError) else ConnectionResetError("closed by the service"))
+            lost = exc if isinstance(exc, OSError) else ConnectionResetError("closed by the service")
+            self._waiter.set_exception(lost)
 
     def data_received(self, data: bytes) -> None:
         """Collect bytes until the answer is whole (called by asyncio)."""

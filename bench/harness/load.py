@@ -83,9 +83,7 @@ async def run_load(
     source = iter(calls)
     started = time.perf_counter()
     deadline = started + duration_s
-    await asyncio.gather(
-        *(_client(port, source, deadline, timeout_s, result, on_response) for _ in range(clients))
-    )
+    await asyncio.gather(*(_client(port, source, deadline, timeout_s, result, on_response) for _ in range(clients)))
     result.elapsed_s = time.perf_counter() - started
     return result
 

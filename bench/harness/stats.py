@@ -34,7 +34,8 @@ class Latency:
     max_ms: float
 
     def __str__(self) -> str:
-        return f"p50 {self.p50_ms:.1f} p95 {self.p95_ms:.1f} p99 {self.p99_ms:.1f} max {self.max_ms:.1f} ms (n={self.count})"
+        shares = f"p50 {self.p50_ms:.1f} p95 {self.p95_ms:.1f} p99 {self.p99_ms:.1f}"
+        return f"{shares} max {self.max_ms:.1f} ms (n={self.count})"
 
 
 def latency(samples_s: Sequence[float]) -> Latency:

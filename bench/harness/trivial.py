@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import cast
 
 __all__ = ["trivial_command"]
 
@@ -18,8 +19,7 @@ def trivial_command(port: int) -> list[str]:
 
 class _Answers(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         # The generator waits for each answer and its requests are small, so one read is one request.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
 
 from bench.environment import Environment
 from bench.harness.report import Row
@@ -10,7 +11,7 @@ from bench.measures import durability, quality, scale, speed, strain
 
 __all__ = ["MEASURES", "OPTIONAL", "Measure"]
 
-Measure = Callable[[Environment], Awaitable[list[Row]]]
+Measure = Callable[[Environment], Coroutine[Any, Any, list[Row]]]
 
 MEASURES: Mapping[str, Measure] = {
     "generator": strain.generator,
@@ -23,10 +24,11 @@ MEASURES: Mapping[str, Measure] = {
     "clients_250": strain.clients_250,
     "rss": strain.rss,
     "retrieval": quality.retrieval,
+    "retrieval_single": quality.retrieval_single,
     "big_scope": scale.big_scope,
     "kill9": durability.kill9,
     "million": scale.million,
 }
 
 # Takes long; runs only when named.
-OPTIONAL = frozenset({"million"})
+OPTIONAL = frozenset({"million", "retrieval_single"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
+import hashlib
 import os
 import random
 import signal
@@ -43,7 +43,7 @@ def verdict(ledger: Ledger, stored: list[tuple[str, str]]) -> dict[str, int]:
     `lost`: acknowledged and not there. `other_id`: there under another id than was acknowledged.
     `twice`: texts that are there more than once.
     """
-    ids = dict((text, memory_id) for memory_id, text in stored)
+    ids = {text: memory_id for memory_id, text in stored}
     times = Counter(text for _, text in stored)
     return {
         "lost": sum(1 for text in ledger.acknowledged if text not in ids),
@@ -138,10 +138,11 @@ async def _write(port: int, texts: Iterator[str], ledger: Ledger, stop: asyncio.
 
 async def _send(connection: Connection, text: str, ledger: Ledger) -> bool:
     # The key is the text's own, so a repeat after a lost answer is the same request.
-    key = f"kill9-{text.encode().hex()[-200:]}"
+    key = hashlib.sha256(text.encode()).hexdigest()
     body = {"agent_id": AGENT, "user_id": _USER, "content": text}
     with suppress(OSError):
-        response = await connection.request(encode("POST", "/v1/memories", body, {"Idempotency-Key": key}), timeout_s=30)
+        request = encode("POST", "/v1/memories", body, {"Idempotency-Key": key})
+        response = await connection.request(request, timeout_s=30)
         if response.status in {200, 201}:
             ledger.acknowledged[text] = response.json()["id"]
             return True
@@ -162,7 +163,7 @@ async def _send_again(port: int, ledger: Ledger) -> None:
 async def _list_all(port: int) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     cursor = ""
-    for _ in itertools.count():
+    while True:
         path = f"/v1/memories?user_id={_USER}&limit=200" + (f"&cursor={quote(cursor)}" if cursor else "")
         response = await call(port, "GET", path)
         if response.status != 200:
@@ -171,5 +172,4 @@ async def _list_all(port: int) -> list[tuple[str, str]]:
         found += [(m["id"], m["content"]) for m in page["memories"]]
         cursor = page["next_cursor"]
         if not cursor:
-            break
-    return found
+            return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Mapping
@@ -58,7 +59,8 @@ async def five_questions(env: Environment) -> list[Row]:
             firsts.append((question, ids[results[0]["id"]] if results else f"HTTP {answer.status}"))
     wrong = [f"{q['query']!r}: {first} instead of {q['answer']}" for q, first in firsts if first != q["answer"]]
     right = len(firsts) - len(wrong)
-    return [row("five_questions: answered first", right, f"of {len(firsts)}", floor=len(firsts), detail="; ".join(wrong))]
+    floor, detail = len(firsts), "; ".join(wrong)
+    return [row("five_questions: answered first", right, f"of {len(firsts)}", floor=floor, detail=detail)]
 
 
 async def retrieval(env: Environment, *, single: bool = False) -> list[Row]:
@@ -81,10 +83,8 @@ async def retrieval(env: Environment, *, single: bool = False) -> list[Row]:
 
 async def retrieval_single(env: Environment) -> list[Row]:
     """The same with one request per memory, as an agent writes."""
-    return [
-        Row(name=r.name.replace("retrieval", "retrieval_single", 1), value=r.value, unit=r.unit, floor=r.floor, holds=r.holds, detail=r.detail)
-        for r in await retrieval(env, single=True)
-    ]
+    rows = await retrieval(env, single=True)
+    return [dataclasses.replace(r, name=r.name.replace("retrieval", "retrieval_single", 1)) for r in rows]
 
 
 def _datasets(folder: Path, quick: bool) -> list[Dataset]:

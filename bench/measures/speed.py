@@ -29,7 +29,7 @@ async def throughput_unique(env: Environment) -> list[Row]:
     return await _compared(
         env,
         "throughput_unique",
-        lambda seed, count: mixed(seed, count),
+        mixed,
         calls_per_s=1_500,
         floors=(3.0, 0.5),
     )
@@ -102,7 +102,7 @@ async def _compared(
 
 async def single_writes(env: Environment) -> list[Row]:
     """50 clients store one memory per request, all texts different."""
-    return await _writes(env, "single_writes", 0.6, clients=_CLIENTS, make=lambda seed, n: stores(seed, n), per_call=1)
+    return await _writes(env, "single_writes", 0.6, clients=_CLIENTS, make=stores, per_call=1)
 
 
 async def batch_writes(env: Environment) -> list[Row]:

@@ -60,7 +60,14 @@ async def rss(env: Environment) -> list[Row]:
         sampler.cancel()
         used = memex.resident_bytes() / _MIB
     return [
-        row("rss: after load", used, "MiB", floor=350, sense="at most", detail=f"fresh {fresh:.0f}, peak {peak['mib']} MiB"),
+        row(
+            "rss: after load",
+            used,
+            "MiB",
+            floor=350,
+            sense="at most",
+            detail=f"fresh {fresh:.0f}, peak {peak['mib']} MiB",
+        ),
         row("rss: fresh", fresh, "MiB", floor=350, sense="at most"),
     ]
 

@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     try:
-        return int(options.run(options))
+        return int(options.run())
     except KeyboardInterrupt:
         return 130
     except MemexError as e:
@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve(options: argparse.Namespace) -> int:
+def _serve() -> int:
     _need_server()
     from memex_server.serve import serve
     from memex_server.settings import from_env
@@ -60,7 +60,7 @@ def _serve(options: argparse.Namespace) -> int:
     return serve(from_env(os.environ))
 
 
-def _setup(options: argparse.Namespace) -> int:
+def _setup() -> int:
     _need_server()
     from memex_server.serve import prepare
     from memex_server.settings import from_env

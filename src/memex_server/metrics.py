@@ -138,6 +138,10 @@ class Metrics:
         if misses:
             self._cache.labels("miss").inc(misses)
 
+    def cache_failed(self, kind: str) -> None:
+        """Count a shared cache that did not answer."""
+        self._embedding_errors.labels("cache", kind).inc()
+
     def operation(self, operation: str, outcome: str, count: int = 1) -> None:
         """Count operations on memories: store, search, delete ... by outcome: created, duplicate, ok, an error code."""
         self._operations.labels(operation, outcome).inc(count)

@@ -23,6 +23,7 @@ __all__ = [
     "IndexEntry",
     "MemoryRepo",
     "ModelCard",
+    "Observer",
     "PreparedMemory",
     "Query",
     "RateLimiter",
@@ -263,6 +264,19 @@ class RateLimiter(Protocol):
         Raises:
             RateLimited: the window is full; nothing was counted.
         """
+
+
+class Observer(Protocol):
+    """Is told what the service does; must not block."""
+
+    def operation(self, operation: str, outcome: str, count: int = 1) -> None:
+        """`count` operations on memories were carried out, with this outcome."""
+
+    def rate_limited(self, operation: Literal["write", "search"]) -> None:
+        """A call was refused by the rate limit."""
+
+    def search_stage(self, stage: str, duration_s: float) -> None:
+        """One stage of a search took so long."""
 
 
 class Clock(Protocol):

@@ -129,7 +129,7 @@ def _bind(host: str, port: int) -> socket.socket:
         sock.listen(4096)
     except OSError as e:
         raise SetupError(
-            f"cannot listen on {host}:{port}: {e.strerror or e}; set MEMEX_PORT (and MEMEX_HOST) to an address that is free"
+            f"cannot listen on {host}:{port}: {e.strerror or e}; set MEMEX_PORT (or MEMEX_HOST) to one that is free"
         ) from e
     sock.set_inheritable(True)
     return sock

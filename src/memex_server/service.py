@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -30,18 +32,17 @@ from memex.core.memory import (
 )
 from memex.core.passages import passages
 from memex.core.text import term_counts, term_hash, terms
-from memex.protocol.errors import InvalidInput, MemexError, Unavailable
+from memex.protocol.errors import InvalidInput, MemexError, RateLimited, Unavailable
 
 from .checks import check_new, check_patch, check_search
 from .ids import IdSource
-from .ports import Clock, Embedder, IdempotencyKey, IndexEntry, MemoryRepo, PreparedMemory, Query, RateLimiter
+from .ports import Clock, Embedder, IdempotencyKey, IndexEntry, MemoryRepo, Observer, PreparedMemory, Query, RateLimiter
 from .ranking import Plan, Ranked, plan_weights, rank
 
 __all__ = ["MemoryService"]
 
 _PASSAGE_TOKENS = 256  # long texts are cut in passages of about this size, each with its own vector
 _MAX_QUERY_TERMS = 256  # the rest of a longer query is repetition or a pasted document
-Observe = Callable[[str, str], None]
 
 
 class MemoryService:
@@ -57,9 +58,9 @@ class MemoryService:
         ids: IdSource,
         default_alpha: float,
         half_life_days: float,
-        observe: Observe,
+        observer: Observer,
     ) -> None:
-        """`observe(operation, outcome)` is told of every operation that was carried out."""
+        """`half_life_days` and `default_alpha` hold for searches that do not give their own."""
         self._repo = repo
         self._embedder = embedder
         self._limiter = limiter
@@ -67,7 +68,7 @@ class MemoryService:
         self._ids = ids
         self._default_alpha = default_alpha
         self._half_life_days = half_life_days
-        self._observe = observe
+        self._observer = observer
 
     # -- storing -------------------------------------------------------------------------------
 
@@ -105,7 +106,7 @@ class MemoryService:
         return [items[index] for index in range(len(news))]
 
     async def _store(self, news: Sequence[NewMemory], idempotency_key: str | None) -> list[Stored]:
-        await self._limiter.check(news[0].agent_id, "write")
+        await self._limit(news[0].agent_id, "write")
         key = None
         if idempotency_key is not None:
             key = IdempotencyKey(idempotency_key, fingerprint([_request_text(new) for new in news]))
@@ -116,8 +117,8 @@ class MemoryService:
         now = self._clock()
         prepared = [PreparedMemory(self._ids(now), new, index) for new, index in zip(news, indexes, strict=True)]
         stored = await self._repo.store(prepared, now=now, key=key)
-        for one in stored:
-            self._observe("create", "created" if one.created else "duplicate")
+        for outcome, count in Counter("created" if one.created else "duplicate" for one in stored).items():
+            self._observer.operation("create", outcome, count)
         return stored
 
     async def _index(self, texts: Sequence[str]) -> list[IndexEntry]:
@@ -151,10 +152,12 @@ class MemoryService:
             mode, weights = plan_weights(request.mode, request.alpha, request.weights, self._default_alpha)
         except ValueError as e:
             raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
-        await self._limiter.check(request.filters.agent_id or f"user {request.user_id}", "search")
+        await self._limit(request.filters.agent_id or f"user {request.user_id}", "search")
+        started = time.perf_counter()
         vector = None
         if mode is not SearchMode.KEYWORD:
             vector = (await self._embedder.embed([request.query], "query"))[0]
+        started = self._stage("embed", started)
         words = () if mode is SearchMode.SEMANTIC else tuple(dict.fromkeys(terms(request.query)))[:_MAX_QUERY_TERMS]
         now = self._clock()
         query = Query(
@@ -172,9 +175,12 @@ class MemoryService:
             now=utc(request.now) if request.now else now,
         )
         candidates = await self._repo.candidates(query)
+        started = self._stage("candidates", started)
         ranked = rank(candidates, plan, request.top_k)
+        started = self._stage("rank", started)
         ids = [UUID(bytes=bytes(candidates.ids[row])) for row in ranked.rows]
         found = await self._repo.fetch(query, ids, candidates.passage[ranked.rows].tolist()) if ids else {}
+        self._stage("fetch", started)
         hits = []
         for at, memory_id in enumerate(ids):
             if memory_id in found:  # else deleted between the two looks
@@ -182,8 +188,20 @@ class MemoryService:
                 highlight = one.memory.content[slice(*one.span)] if one.span else None
                 explanation = _explained(ranked, at, plan, words) if request.explain else None
                 hits.append(Hit(one.memory, float(ranked.scores[at]), highlight, explanation))
-        self._observe("search", "found" if hits else "empty")
+        self._observer.operation("search", "found" if hits else "empty")
         return SearchResult(hits, request.query)
+
+    async def _limit(self, agent_key: str, operation: Literal["write", "search"]) -> None:
+        try:
+            await self._limiter.check(agent_key, operation)
+        except RateLimited:
+            self._observer.rate_limited(operation)
+            raise
+
+    def _stage(self, stage: str, started: float) -> float:
+        now = time.perf_counter()
+        self._observer.search_stage(stage, now - started)
+        return now
 
     # -- by id ---------------------------------------------------------------------------------
 
@@ -200,7 +218,7 @@ class MemoryService:
         if isinstance(patch.content, str):
             [index] = await self._index([patch.content])
         memory = await self._repo.patch(memory_id, patch, index, user_id=user_id, agent_id=agent_id, now=self._clock())
-        self._observe("update", "updated")
+        self._observer.operation("update", "updated")
         return memory
 
     async def delete(
@@ -213,7 +231,7 @@ class MemoryService:
             receipt = await self._repo.purge(memory_id, user_id=user_id, agent_id=agent_id, now=now)
         else:
             await self._repo.delete(memory_id, user_id=user_id, agent_id=agent_id, now=now)
-        self._observe("delete", "purged" if purge else "deleted")
+        self._observer.operation("delete", "purged" if purge else "deleted")
         return receipt
 
     async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
@@ -221,7 +239,7 @@ class MemoryService:
         memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
         [index] = await self._index([memory.content])
         memory = await self._repo.restore(memory_id, index, user_id=user_id, agent_id=agent_id, now=self._clock())
-        self._observe("restore", "restored")
+        self._observer.operation("restore", "restored")
         return memory
 
     async def history(
@@ -235,7 +253,7 @@ class MemoryService:
     async def delete_scope(self, *, user_id: str, agent_id: str | None = None, purge: bool = False) -> int:
         """Delete everything of a scope; return how many memories went. Raises Unavailable."""
         n = await self._repo.delete_scope(user_id=user_id, agent_id=agent_id, purge=purge, now=self._clock())
-        self._observe("delete", "purged" if purge else "deleted")
+        self._observer.operation("delete", "purged" if purge else "deleted")
         return n
 
     async def count(self, *, user_id: str, agent_id: str | None = None) -> int:

@@ -65,7 +65,10 @@ class DatabaseSettings:
     """Where the memories live."""
 
     database_url: str = _setting(
-        "", "PostgreSQL DSN (16+, pgvector 0.8+); empty: an embedded server in the data directory", bare=True, secret=True
+        "",
+        "PostgreSQL DSN (16+, pgvector 0.8+); empty: an embedded server in the data directory",
+        bare=True,
+        secret=True,
     )
     db_min_pool_size: int = _setting(5, "connections kept open, per process", bare=True, least=1, most=1000)
     db_max_pool_size: int = _setting(20, "most connections, per process", bare=True, least=1, most=1000)
@@ -77,7 +80,10 @@ class DatabaseSettings:
         "hnsw", "index over the vectors of large scopes", bare=True, choices=("hnsw", "ivfflat", "none")
     )
     exact_scope_limit: int = _setting(
-        10_000, "scopes of up to this many memories are searched exactly, larger ones by the index", least=0, most=10_000_000
+        10_000,
+        "scopes of up to this many memories are searched exactly, larger ones by the index",
+        least=0,
+        most=10_000_000,
     )
     tombstone_days: float = _setting(30.0, "days until a deleted memory is purged", least=0, most=36_500)
 
@@ -88,14 +94,23 @@ class EmbeddingSettings:
 
     embedding_model: str = _setting(
         "multilingual-e5-small",
-        "`multilingual-e5-small`, `minilm`, a fastembed model (`BAAI/bge-small-en-v1.5`), or the model name at EMBEDDING_BASE_URL",
+        "`multilingual-e5-small`, `minilm`, a fastembed model (`BAAI/bge-small-en-v1.5`), "
+        "or the name of a model at EMBEDDING_BASE_URL",
         bare=True,
     )
-    embedding_base_url: str = _setting("", "OpenAI-compatible endpoint to embed with, e.g. http://127.0.0.1:11434/v1", bare=True)
+    embedding_base_url: str = _setting(
+        "", "OpenAI-compatible endpoint to embed with, e.g. http://127.0.0.1:11434/v1", bare=True
+    )
     embedding_api_key: str = _setting("", "key for EMBEDDING_BASE_URL", bare=True, secret=True)
-    embedding_dim: int = _setting(0, "dimension of the endpoint's vectors; 0: ask it once at start", bare=True, least=0, most=4000)
+    embedding_dim: int = _setting(
+        0, "dimension of the endpoint's vectors; 0: ask it once at start", bare=True, least=0, most=4000
+    )
     worker_thread_pool_size: int = _setting(
-        0, "native threads for embedding, per process; 0: the machine's cores divided by WORKERS", bare=True, least=0, most=256
+        0,
+        "native threads for embedding, per process; 0: the machine's cores divided by WORKERS",
+        bare=True,
+        least=0,
+        most=256,
     )
     embedding_cache_size: int = _setting(20_000, "vectors kept in memory, per process", least=0, most=10_000_000)
     redis_url: str = _setting("", "Redis to share the vector cache between processes", bare=True, secret=True)
@@ -105,18 +120,22 @@ class EmbeddingSettings:
 class RankingSettings:
     """Defaults of a search."""
 
-    default_alpha: float = _setting(0.7, "weight of similarity in mode `semantic` when a search gives no alpha", bare=True, least=0, most=1)
-    recency_decay_days: float = _setting(
-        30.0, "half-life of recency in days", bare=True, least=0.001, most=36_500
+    default_alpha: float = _setting(
+        0.7, "weight of similarity in mode `semantic` when a search gives no alpha", bare=True, least=0, most=1
     )
+    recency_decay_days: float = _setting(30.0, "half-life of recency in days", bare=True, least=0.001, most=36_500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimitSettings:
     """Calls per agent in any 60 seconds; 0 means no limit."""
 
-    rate_limit_writes_per_minute: int = _setting(60, "writes per agent and minute; 0: no limit", bare=True, least=0, most=100_000)
-    rate_limit_searches_per_minute: int = _setting(120, "searches per agent and minute; 0: no limit", bare=True, least=0, most=100_000)
+    rate_limit_writes_per_minute: int = _setting(
+        60, "writes per agent and minute; 0: no limit", bare=True, least=0, most=100_000
+    )
+    rate_limit_searches_per_minute: int = _setting(
+        120, "searches per agent and minute; 0: no limit", bare=True, least=0, most=100_000
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +148,9 @@ class ServerSettings:
     tenant: str = _setting("default", "the tenant that this service stores for; row-level security keeps tenants apart")
     data_dir: str = _setting("", "data directory; empty: the platform's user data folder")
     max_body_bytes: int = _setting(67_108_864, "largest request body", least=1024, most=2**40)
-    log_level: str = _setting("INFO", "least severe level that is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    log_level: str = _setting(
+        "INFO", "least severe level that is logged", choices=("DEBUG", "INFO", "WARNING", "ERROR")
+    )
     log_format: str = _setting("json", "`json` lines or `text` for people", choices=("json", "text"))
 
 
@@ -170,7 +191,7 @@ def from_env(env: Mapping[str, str]) -> Settings:
     groups: dict[str, Any] = {}
     known = set(_FOREIGN)
     for group in dataclasses.fields(Settings):
-        cls = type(group.default)
+        cls: Any = type(group.default)
         hints = get_type_hints(cls)
         values: dict[str, Any] = {}
         for f in dataclasses.fields(cls):
@@ -199,7 +220,7 @@ def describe() -> list[dict[str, Any]]:
     """Return every setting as {group, names, type, default, doc, choices}, in order of definition."""
     rows = []
     for group in dataclasses.fields(Settings):
-        cls = type(group.default)
+        cls: Any = type(group.default)
         hints = get_type_hints(cls)
         for f in dataclasses.fields(cls):
             rows.append(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from functools import partial
 
-from memex.protocol.errors import MemexError, SetupError, Unavailable
-
-from .embedding import build_embedder
+from .background import running
+from .embedding import Callbacks, LoadableEmbedder, build_embedder
 from .ids import IdSource
 from .metrics import Metrics
 from .ports import Clock
 from .postgres.embedded import EmbeddedServer
 from .postgres.limiter import PostgresRateLimiter
-from .postgres.migrate import prepare_database
+from .postgres.migrate import DatabaseFacts, prepare_database
 from .postgres.pool import Database, open_database
 from .postgres.repo import PostgresRepo
 from .postgres.vector_index import ensure_vector_index
@@ -25,11 +24,10 @@ from .settings import Settings
 
 __all__ = ["open_memex", "system_clock"]
 
-_LOG = logging.getLogger(__name__)
 _WATCH_S = 0.5
 _TIDY_S = 60.0
 _INDEX_S = 300.0
-_POOL_S = 5.0
+_GAUGE_S = 5.0
 
 
 def system_clock() -> datetime:
@@ -48,40 +46,18 @@ async def open_memex(
         Unavailable: the database does not answer.
     """
     metrics = metrics or Metrics()
-    database = settings.database
     async with contextlib.AsyncExitStack() as stack:
-        embedder = build_embedder(
-            settings.embedding,
-            data_path=settings.data_path,
-            threads=settings.embedding_threads,
-            callbacks=None,
-        )
+        embedder = _embedder(settings, metrics)
         stack.push_async_callback(embedder.close)
         # The model loads in its own thread while the database starts.
-        warm = asyncio.create_task(embedder.embed(["warm up"], "query"))
-        stack.push_async_callback(_end, warm)
-
-        server = None
-        dsn = database.database_url
-        if not dsn:
-            server = EmbeddedServer(settings.data_path)
-            await asyncio.to_thread(server.acquire)
-            stack.push_async_callback(asyncio.to_thread, server.release)
-            dsn = server.dsn
+        loading = asyncio.create_task(embedder.load())
+        stack.push_async_callback(_finished, loading)
+        dsn = await stack.enter_async_context(_server(settings))
         facts = await prepare_database(dsn, embedder.card)
-        pool = await open_database(
-            dsn,
-            tenant_id=settings.server.tenant,
-            min_size=database.db_min_pool_size,
-            max_size=database.db_max_pool_size,
-            acquire_timeout_s=database.db_acquire_timeout_s,
-            statement_timeout_s=database.db_statement_timeout_s,
-            use_service_role=facts.bypasses_rls,
-            vector_schema=facts.vector_schema,
-        )
+        pool = await _pool(settings, dsn, facts)
         stack.push_async_callback(pool.close)
         service = MemoryService(
-            repo=PostgresRepo(pool, exact_scope_limit=database.exact_scope_limit),
+            repo=PostgresRepo(pool, exact_scope_limit=settings.database.exact_scope_limit),
             embedder=embedder,
             limiter=PostgresRateLimiter(
                 pool,
@@ -93,61 +69,63 @@ async def open_memex(
             ids=IdSource(),
             default_alpha=settings.ranking.default_alpha,
             half_life_days=settings.ranking.recency_decay_days,
-            observe=metrics.operation,
+            observer=metrics,
         )
-        await warm
-        for work in _background(settings, service, server, pool, metrics, dsn, facts.vector_schema):
-            stack.push_async_callback(_end, asyncio.create_task(work))
+        await loading
+
+        async def gauge() -> None:
+            active, idle = pool.usage()
+            metrics.pool(active=active, idle=idle)
+
+        tidy = partial(service.tidy, tombstone_days=settings.database.tombstone_days)
+        index = partial(ensure_vector_index, dsn, settings.database.vector_index, vector_schema=facts.vector_schema)
+        await stack.enter_async_context(running("tidy", tidy, _TIDY_S))
+        await stack.enter_async_context(running("vector_index", index, _INDEX_S))
+        await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
         yield service
 
 
-def _background(
-    settings: Settings,
-    service: MemoryService,
-    server: EmbeddedServer | None,
-    pool: Database,
-    metrics: Metrics,
-    dsn: str,
-    vector_schema: str,
-) -> list[Awaitable[None]]:
-    async def tidy() -> None:
-        await service.tidy(tombstone_days=settings.database.tombstone_days)
-
-    async def index() -> None:
-        await ensure_vector_index(dsn, settings.database.vector_index, vector_schema=vector_schema)
-
-    async def gauge() -> None:
-        active, idle = pool.usage()
-        metrics.pool(active=active, idle=idle)
-
-    loops = [_repeat("tidy", tidy, _TIDY_S), _repeat("vector_index", index, _INDEX_S), _repeat("gauge", gauge, _POOL_S)]
-    if server is not None:
-        running = server
-
-        async def watch() -> None:
-            await asyncio.to_thread(running.ensure_running)
-
-        loops.append(_repeat("watch", watch, _WATCH_S))
-    return loops
+def _embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:
+    callbacks = Callbacks(
+        on_run=metrics.embedded,
+        on_error=metrics.embedding_failed,
+        on_lookup=lambda hits, misses: metrics.cache_looked_up(hits=hits, misses=misses),
+        on_cache_failure=metrics.cache_failed,
+    )
+    return build_embedder(
+        settings.embedding, data_path=settings.data_path, threads=settings.embedding_threads, callbacks=callbacks
+    )
 
 
-async def _repeat(action: str, work: Callable[[], Awaitable[None]], interval_s: float) -> None:
-    """Do `work` now and every `interval_s`; a failure is logged once until it succeeds again."""
-    failing = False
-    while True:
-        try:
-            await work()
-            failing = False
-        except (Unavailable, SetupError) as e:
-            if not failing:
-                _LOG.warning("background work failed; it is tried again", extra={"action": action, "error": str(e)})
-            failing = True
-        except MemexError:
-            _LOG.exception("background work failed", extra={"action": action})
-        await asyncio.sleep(interval_s)
+@contextlib.asynccontextmanager
+async def _server(settings: Settings) -> AsyncIterator[str]:
+    """Yield the DSN of the user's database, or of the embedded one, which is kept running meanwhile."""
+    if settings.database.database_url:
+        yield settings.database.database_url
+        return
+    server = EmbeddedServer(settings.data_path)
+    await asyncio.to_thread(server.acquire)
+    try:
+        async with running("postgres", partial(asyncio.to_thread, server.ensure_running), _WATCH_S):
+            yield server.dsn
+    finally:
+        await asyncio.to_thread(server.release)
 
 
-async def _end(task: asyncio.Task[object]) -> None:
+async def _pool(settings: Settings, dsn: str, facts: DatabaseFacts) -> Database:
+    database = settings.database
+    return await open_database(
+        dsn,
+        tenant_id=settings.server.tenant,
+        min_size=database.db_min_pool_size,
+        max_size=database.db_max_pool_size,
+        acquire_timeout_s=database.db_acquire_timeout_s,
+        statement_timeout_s=database.db_statement_timeout_s,
+        use_service_role=facts.bypasses_rls,
+        vector_schema=facts.vector_schema,
+    )
+
+
+async def _finished(task: asyncio.Task[None]) -> None:
     task.cancel()
-    with contextlib.suppress(asyncio.CancelledError, MemexError):
-        await task
+    await asyncio.wait([task])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
+import tomllib
 from collections.abc import Callable
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -101,8 +104,6 @@ def test_the_lock_pins_every_package_by_hash_and_names_no_host(root: Path) -> No
 
 
 def test_every_dependency_is_in_the_lock(root: Path) -> None:
-    import tomllib
-
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["dependencies"] == []
     lock = (root / "requirements.lock").read_text(encoding="utf-8")
@@ -257,3 +258,37 @@ def test_an_exception_for_a_large_file_may_only_shrink() -> None:
     assert rules.sizes({"a.py": 449}, 400, {"a.py": 450}) != []
     assert rules.sizes({"a.py": 400}, 400, {"a.py": 450}) != []
     assert rules.sizes({}, 400, {"a.py": 450}) != []
+
+
+def test_what_the_server_imports_is_declared(server_modules: list[Module]) -> None:
+    """A package that is only there because another one needs it may vanish with the next version."""
+    found = sorted(undeclared(server_modules))
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_an_undeclared_import_is_found() -> None:
+    module = planted("memex_server.http.app", "def f():\n    import requests.adapters")
+    assert undeclared([module]) == {"memex_server.http.app:2: imports requests, which no extra declares"}
+
+
+def undeclared(modules: list[Module]) -> set[str]:
+    """Say which third-party imports no extra for users names."""
+    root = Path(__file__).resolve().parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    declared = {
+        re.split(r"[<>=;\[ ]", requirement)[0].lower()
+        for extra, requirements in extras.items()
+        if extra != "dev"
+        for requirement in requirements
+    }
+    distributions = packages_distributions()
+    found = set()
+    for module in modules:
+        for item in module.imports:
+            name = item.name.partition(".")[0]
+            if name in sys.stdlib_module_names or name in {"memex", "memex_server"}:
+                continue
+            owners = {owner.lower().replace("_", "-") for owner in distributions.get(name, [name])}
+            if not owners & declared:
+                found.add(module.at(item.line, f"imports {name}, which no extra declares"))
+    return found

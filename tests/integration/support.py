@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import asyncpg
 
+from memex_server.metrics import Metrics
 from memex_server.ids import IdSource
 from memex_server.ports import Clock
 from memex_server.postgres.limiter import PostgresRateLimiter
@@ -60,7 +61,7 @@ def make_service(database: Database, clock: Clock, *, exact_scope_limit: int = 1
         ids=IdSource(),
         default_alpha=0.7,
         half_life_days=30,
-        observe=lambda operation, outcome: None,
+        observer=Metrics(),
     )
 
 

@@ -53,13 +53,13 @@ def token_estimate(text: str) -> int:
 
 
 def split_text(text: str, max_tokens: int) -> Iterator[str]:
-    """Yield parts of at most `max_tokens` (estimated) that together are `text`; cut between words where there are any."""
+    """Yield parts of at most `max_tokens` (estimated) that together are `text`, cut between words if it has any."""
     if token_estimate(text) <= max_tokens:
         yield text
         return
     part: list[str] = []
     size = 0.0
-    for piece in re.findall(r"\s*[\x21-\x7e]{1,48}|\s+|[^\x00-\x7f]|[\x00-\x7f]", text):
+    for piece in re.findall(r"\s{0,24}[\x21-\x7e]{1,48}|\s{1,24}|[^\x00-\x7f]|[\x00-\x7f]", text):
         cost = token_estimate(piece)
         if part and size + cost > max_tokens:
             yield "".join(part)

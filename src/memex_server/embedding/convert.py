@@ -7,7 +7,7 @@ import importlib.util
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from memex.protocol.errors import SetupError
 
 from .cards import BundledModel, bundled_model
+from .setup import Progress
 from .store import (
     ENCODER_FILE,
     MODEL_FILE,
@@ -27,9 +28,7 @@ from .store import (
 )
 from .words import WordFormat
 
-__all__ = ["Progress", "build_model", "wheel_folder"]
-
-Progress = Callable[[str, float], None]  # what is being done, and the share of the whole that is done
+__all__ = ["build_model", "wheel_folder"]
 
 
 def build_model(target_dir: Path, progress: Progress, *, name: str = "multilingual-e5-small") -> Path:

@@ -8,10 +8,11 @@ from pathlib import Path
 import onnx
 
 from .cards import BundledModel
-from .convert import Progress, wheel_folder
+from .convert import wheel_folder
 from .e5_weights import E5Weights, read_weights
 from .graph import EncoderShape, EncoderWeights, Linear, Norm, build_encoder
 from .sentencepiece_model import sentencepiece_model
+from .setup import Progress
 from .words import WordFormat
 
 __all__ = ["write_e5"]

@@ -87,7 +87,9 @@ class _Graph:
         return name
 
     def split(self, source: str, names: list[str]) -> list[str]:
-        self.nodes.append(helper.make_node("Split", [source], names, name=f"{source}_split", axis=-1, num_outputs=len(names)))
+        self.nodes.append(
+            helper.make_node("Split", [source], names, name=f"{source}_split", axis=-1, num_outputs=len(names))
+        )
         return names
 
     def linear(self, source: str, name: str, layer: Linear) -> str:

@@ -189,7 +189,7 @@ class EmbeddedServer:
             _run(command, "cannot create the embedded database", timeout_s=self._timeout_s, account=account)
             with (staging / "postgresql.conf").open("a", encoding="utf-8") as f:
                 f.write("\ninclude_if_exists 'memex.conf'\n")
-            os.rename(staging, self._cluster)
+            staging.rename(self._cluster)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
         for old in self._data_dir.glob("postgres.new-*"):  # left by a killed process; we hold the mutex
@@ -221,7 +221,7 @@ class EmbeddedServer:
         staging.write_text(_config(socket_dir), encoding="utf-8")
         if account:
             os.chown(staging, account.uid, account.gid)
-        os.replace(staging, target)
+        staging.replace(target)
 
     def _start(self, binaries: Path, account: _Account | None) -> None:
         log = self._cluster / "startup.log"
@@ -302,7 +302,8 @@ def _run(command: list[str], what: str, *, timeout_s: float, account: _Account |
     options: dict[str, object] = {}
     if account:
         options = {"user": account.uid, "group": account.gid, "extra_groups": []}
-    env = {k: v for k, v in os.environ.items() if not k.startswith("PG")} | {"LC_ALL": "C"}
+    # PG* variables of the user are meant for their own server.
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PG")} | {"LC_ALL": "C"}  # noqa: TID251
     # A file, not a pipe: pg_ctl leaves the server running, which would hold a pipe open for ever.
     with tempfile.TemporaryFile() as out:
         try:

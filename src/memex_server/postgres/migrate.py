@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import re
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 import asyncpg
 
@@ -81,8 +83,7 @@ async def prepare_database(dsn: str, card: ModelCard) -> DatabaseFacts:
 
 async def _prepare(connection: asyncpg.Connection, card: ModelCard) -> DatabaseFacts:
     sql = load("setup")
-    facts = await connection.fetchrow(sql["facts"])
-    assert facts is not None
+    facts: Any = await connection.fetchrow(sql["facts"])
     if facts["server_version"] < _LEAST_SERVER:
         raise SetupError(f"PostgreSQL {facts['server_version_text']} is too old: memex needs 16 or newer")
     await connection.execute(f"SET lock_timeout = '{_LOCK_TIMEOUT_S}s'")
@@ -93,7 +94,6 @@ async def _prepare(connection: asyncpg.Connection, card: ModelCard) -> DatabaseF
     if facts["vector_version"] is None:
         await _create_extension(connection, facts["role"])
         facts = await connection.fetchrow(sql["facts"])
-        assert facts is not None
     version = tuple(int(n) for n in facts["vector_version"].split(".")[:2])
     if version < _LEAST_VECTOR:
         raise SetupError(
@@ -137,7 +137,7 @@ async def _apply(connection: asyncpg.Connection) -> None:
     newer = sorted(set(applied) - {m.number for m in shipped})
     if newer:
         raise SetupError(
-            f"this database was migrated by a newer memex (migration {newer[-1]}): upgrade memex, or use another database"
+            f"this database was migrated by a newer memex (migration {newer[-1]}): upgrade memex, or use another one"
         )
     for migration in shipped:
         row = applied.get(migration.number)
@@ -172,9 +172,8 @@ async def _pin_model(connection: asyncpg.Connection, card: ModelCard) -> None:
 async def _prepare_role(connection: asyncpg.Connection) -> None:
     sql = load("setup")
     if not await connection.fetchval(sql["role_exists"]):
-        try:
+        # Roles belong to the whole server: another database's memex may make it at this moment.
+        with contextlib.suppress(asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
             await connection.execute(sql["create_role"])
-        except (asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
-            pass  # roles belong to the whole server: another database's memex made it just now
     await connection.execute(sql["grant_schema"])
     await connection.execute(sql["grant_tables"])

@@ -133,7 +133,7 @@ async def open_database(
 
     with translated():
         try:
-            pool = await asyncpg.create_pool(
+            pool: Any = await asyncpg.create_pool(
                 dsn,
                 min_size=min_size,
                 max_size=max_size,
@@ -145,7 +145,6 @@ async def open_database(
             )
         except (ValueError, asyncpg.ClientConfigurationError) as e:
             raise SetupError(f"DATABASE_URL cannot be used: {type(e).__name__} at {safe_dsn(dsn)}") from e
-    assert pool is not None
     return Database(pool, tenant_id=tenant_id, acquire_timeout_s=acquire_timeout_s)
 
 

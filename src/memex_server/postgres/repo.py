@@ -86,7 +86,7 @@ class PostgresRepo:
         repeats: dict[bytes, int] = {}
         for k in keys:
             repeats[k] = repeats.get(k, 0) + 1
-        first = {k: p for k, p in zip(reversed(keys), reversed(prepared), strict=True)}
+        first = dict(zip(reversed(keys), reversed(prepared), strict=True))
         # One order for all writers, so two batches with common memories cannot deadlock.
         unique = sorted(first, key=lambda k: (shard_key(self._tenant, first[k].new.user_id), k))
         columns = store_columns(self._tenant, [first[k] for k in unique], unique, [repeats[k] for k in unique], now)
@@ -124,7 +124,9 @@ class PostgresRepo:
     async def history(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> list[Version]:
         """See the port."""
         async with self._db.connection() as connection:
-            row = _found(await connection.fetchrow(self._sql["get"], memory_id, user_id, agent_id, True), memory_id)
+            tombstones_too = True
+            row = await connection.fetchrow(self._sql["get"], memory_id, user_id, agent_id, tombstones_too)
+            row = _found(row, memory_id)
             versions = await connection.fetch(self._sql["versions"], row["shard"], memory_id)
         if versions:
             return [to_version(v) for v in versions]

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pgvector import HalfVector
 
-from memex.core.identity import same_key, shard_key
+from memex.core.identity import shard_key
 from memex.core.memory import Memory, MemoryType, NewMemory, Version, utc
 
 from ..ports import IndexEntry, PreparedMemory

@@ -61,8 +61,8 @@ class Searcher:
             if size <= self._exact_limit:
                 row = await connection.fetchrow(self._sql["exact"], *matching, vector, terms)
                 return unpack(row, terms, has_vector=vector is not None)
-            ids, complete = await self._select(connection, shard, matching, vector, terms, query)
             df = await self._frequencies(connection, shard, terms)
+            ids, complete = await self._select(connection, matching, vector, df, query)
             row = await connection.fetchrow(self._sql["chosen"], *matching, vector, terms, ids)
         counted = None if complete else (np.array([df[t] for t in terms], np.float64), float(size))
         return unpack(row, terms, has_vector=vector is not None, counted=counted, complete=complete)
@@ -75,7 +75,7 @@ class Searcher:
         return {row["id"]: Fetched(to_memory(row), _span(row)) for row in rows}
 
     async def _select(
-        self, connection: Any, shard: int, matching: list[Any], vector: Any, terms: list[int], query: Query
+        self, connection: Any, matching: list[Any], vector: Any, df: dict[int, int], query: Query
     ) -> tuple[list[UUID], bool]:
         """Choose candidates of a large scope; the flag tells whether they are all that match."""
         if _narrows(query.filters):
@@ -89,10 +89,9 @@ class Searcher:
             if len(rows) < query.wanted:  # the index gave up before it met enough of this scope
                 rows = await connection.fetch(self._sql["nearest_exact"], *matching, vector, wanted)
             chosen.update((row["id"], None) for row in rows)
-        if terms:
-            df = await self._frequencies(connection, shard, terms)
+        if df:
             picked = _selective(df)
-            n_docs = max(self._sizes[shard].rows, 1)
+            n_docs = max(self._sizes[matching[0]].rows, 1)
             weights = [idf(df[term], n_docs) for term in picked]
             rows = await connection.fetch(self._sql["by_words"], *matching, picked, weights, wanted)
             chosen.update((row["id"], None) for row in rows)

@@ -1,0 +1,82 @@
+"""Stand-ins for the ports of the server, for tests of memex and of what is built on it."""
+
+from __future__ import annotations
+
+import unicodedata
+import zlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from memex.protocol.errors import Unavailable
+
+from .ports import FloatArray, ModelCard, Role
+
+__all__ = ["HashingEmbedder"]
+
+_GRAM_CHARS = (1, 2, 3)
+
+
+class HashingEmbedder:
+    """An embedder without a model: texts that share character sequences get like vectors.
+
+    Deterministic on every machine; needs no spaces between words, so Chinese and Japanese work too.
+    It knows no meaning. Query and passage get the same vector.
+    """
+
+    def __init__(self, dim: int = 384) -> None:
+        self._dim = dim
+        self._closed = False
+
+    @property
+    def card(self) -> ModelCard:
+        """The card of this stand-in."""
+        return ModelCard(
+            id="hashing",
+            dim=self._dim,
+            max_tokens=1_000_000,
+            languages="any script",
+            similarity_floor=0.2,
+            similarity_ceiling=1.0,
+            duplicate_threshold=0.95,
+        )
+
+    @property
+    def loaded(self) -> bool:
+        """Always: there is nothing to load."""
+        return True
+
+    async def load(self) -> None:
+        """Do nothing."""
+
+    async def embed(self, texts: Sequence[str], role: Role) -> FloatArray:  # noqa: ARG002 - the port has roles
+        """Return one normalised vector per text.
+
+        Raises:
+            Unavailable: it was closed.
+        """
+        if self._closed:
+            raise Unavailable("the embedder is closed")
+        vectors = np.zeros((len(texts), self._dim), dtype=np.float32)
+        for index, text in enumerate(texts):
+            row = vectors[index]
+            for gram in _grams(text):
+                number = zlib.crc32(gram.encode("utf-8", "surrogatepass"))
+                row[number % self._dim] += 1 if number >> 31 else -1
+            if not row.any():
+                row[0] = 1
+            vectors[index] /= np.linalg.norm(row)
+        return vectors
+
+    async def close(self) -> None:
+        """Refuse further calls."""
+        self._closed = True
+
+
+def _grams(text: str) -> Iterator[str]:
+    folded = f" {unicodedata.normalize('NFKC', text).casefold()} "
+    for size in _GRAM_CHARS:
+        for start in range(len(folded) - size + 1):
+            gram = folded[start : start + size]
+            if not gram.isspace():
+                yield gram

@@ -1,0 +1,21 @@
+"""The converted embedding model for tests: built once per machine, not per run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from memex_server.embedding.cards import BUNDLED
+from memex_server.embedding.setup import ensure_built
+
+__all__ = ["model_folder"]
+
+
+@pytest.fixture(scope="session")
+def model_folder(outer_environment: Mapping[str, str]) -> Path:
+    """The folder of multilingual-e5-small, under MEMEX_TEST_MODEL_DIR or the default data directory."""
+    data_path = Path(outer_environment.get("MEMEX_TEST_MODEL_DIR") or platformdirs.user_data_path("memex"))
+    return ensure_built(BUNDLED["multilingual-e5-small"], data_path, lambda _step, _share: None)
