@@ -79,6 +79,17 @@ class _NoLimit:
         del agent_key, operation
 
 
+class _Deaf:
+    def operation(self, operation: str, outcome: str, count: int = 1) -> None:
+        del operation, outcome, count
+
+    def rate_limited(self, operation: Literal["write", "search"]) -> None:
+        del operation
+
+    def search_stage(self, stage: str, duration_s: float) -> None:
+        del stage, duration_s
+
+
 async def bulk_store(data_dir: Path, sizes: Sequence[tuple[str, int]], real: FloatArray, seed: int) -> list[Scope]:
     """Store `sizes` (user, memories) into the embedded database of `data_dir`, build the index, analyse.
 
@@ -146,7 +157,7 @@ async def _service(data_dir: Path) -> AsyncIterator[tuple[MemoryService, _Given]
                     ids=IdSource(),
                     default_alpha=0.7,
                     half_life_days=30.0,
-                    observe=lambda _operation, _outcome: None,
+                    observer=_Deaf(),
                 ),
                 embedder,
             )

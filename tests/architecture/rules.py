@@ -55,6 +55,7 @@ _SERVER: dict[str, set[str]] = {
     "logs": {"settings"},
     "ranking": {"ports"},
     "ids": set(),
+    "background": set(),
     "checks": {"ports"},
     "service": {"ports", "ranking", "ids", "checks"},
     **{adapter: {"ports", "settings"} for adapter in ADAPTERS},

@@ -287,6 +287,9 @@ async def test_every_search_parameter_reaches_the_service(client: httpx.AsyncCli
         ({"top_k": 0}, "top_k"),
         ({"top_k": 51}, "top_k"),
         ({"top_k": 1.5}, "top_k"),
+        ({"top_k": "5"}, "top_k"),
+        ({"top_k": True}, "top_k"),
+        ({"top_k": None}, "top_k"),
         ({"alpha": 1.01}, "alpha"),
         ({"weights": {"similarity": 1}}, "alpha"),  # beside alpha
         ({"alpha": None, "weights": {"similarity": -1}}, "weights.similarity"),

@@ -70,6 +70,13 @@ def _true_or_false(value: Any) -> Any:
     raise PydanticCustomError("flag", "must be true or false")
 
 
+def _json_number(value: Any) -> Any:
+    # 10.0 is an integer in JSON Schema, and what some languages write for 10; "10" and true are not.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PydanticCustomError("number", "must be a whole number")
+    return value
+
+
 def _digits(value: Any) -> Any:
     if isinstance(value, int) or (isinstance(value, str) and value.isascii() and value.isdigit()):
         return value
@@ -105,7 +112,7 @@ Importance = Annotated[float, Strict(), Field(ge=0, le=2, allow_inf_nan=False)]
 Alpha = Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)]
 Weight = Annotated[float, Strict(), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 HalfLife = Annotated[float, Strict(), Field(ge=0.001, le=36_500, allow_inf_nan=False)]
-TopK = Annotated[int, Strict(), Field(ge=1, le=MAX_TOP_K)]
+TopK = Annotated[int, Field(ge=1, le=MAX_TOP_K), BeforeValidator(_json_number)]
 Flag = Annotated[bool, Strict()]
 QueryFlag = Annotated[bool, BeforeValidator(_true_or_false)]
-Limit = Annotated[int, BeforeValidator(_digits), Field(ge=1, le=200)]
+Limit = Annotated[int, Field(ge=1, le=200), BeforeValidator(_digits)]
