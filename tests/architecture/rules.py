@@ -81,6 +81,8 @@ _SQL = re.compile(
     r"|^\s*(?:select\s.+\sfrom|insert\s+into|delete\s+from|update\s+\w+\s+set|create\s+(table|index))\s",
     re.DOTALL,
 )
+# Calls whose first argument is a package: import_module("x"), importlib.resources.files("x").
+_IMPORTING = {"import_module", "__import__", "files"}
 _TYPE_VARIABLES = {"TypeVar", "ParamSpec", "TypeVarTuple"}
 _MARK = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 
@@ -307,7 +309,11 @@ def _imports(module: Module) -> Iterator[Import]:
     here = module.name.split(".")
     for node in ast.walk(module.tree):
         at_top = id(node) not in inside
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.Call) and _called(node) in _IMPORTING and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value:
+                yield Import(node.lineno, first.value, at_top)
+        elif isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(node.lineno, alias.name, at_top)
         elif isinstance(node, ast.ImportFrom):

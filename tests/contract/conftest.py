@@ -1,5 +1,5 @@
 from __future__ import annotations
 
-from tests.embedding_model import model_folder
+from tests.embedding_model import encoder, model_folder
 
-__all__ = ["model_folder"]
+__all__ = ["encoder", "model_folder"]

@@ -18,7 +18,8 @@ from memex_server.embedding.batching import BatchingEmbedder
 from memex_server.embedding.cache import CachingEmbedder, MemoryVectorCache
 from memex_server.embedding.cards import BUNDLED
 from memex_server.embedding.http import HttpEmbedder
-from memex_server.embedding.onnx import OnnxEmbedder
+from memex_server.embedding.onnx import Encoder, OnnxEmbedder
+from memex_server.embedding.store import read_model
 from memex_server.ports import Role
 from memex_server.testing import HashingEmbedder
 
@@ -42,7 +43,9 @@ ODD_TEXTS = [
 ]
 
 
-async def openai_app(scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]):
+async def openai_app(
+    scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
+):
     body, more = b"", True
     while more:
         message = await receive()
@@ -63,7 +66,8 @@ def http() -> HttpEmbedder:
 @pytest.fixture(params=["fake", "onnx", "onnx in batches", "onnx with cache", "http", "http with both"])
 async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[LoadableEmbedder]:
     def onnx() -> OnnxEmbedder:
-        return OnnxEmbedder(BUNDLED["multilingual-e5-small"], request.getfixturevalue("model_folder"), threads=1)
+        encoder = request.getfixturevalue("encoder")
+        return OnnxEmbedder(encoder.model, Path("unused"), threads=1, loader=lambda: encoder)
 
     makers: dict[str, Callable[[], LoadableEmbedder]] = {
         "fake": HashingEmbedder,
@@ -82,7 +86,13 @@ async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[LoadableEmbe
 
 @pytest.mark.parametrize("role", ["query", "passage"])
 async def test_vectors_are_float32_rows_of_length_one_in_the_order_of_the_texts(embedder: LoadableEmbedder, role: Role):
-    texts = ["where is the coffee?", "我喜欢普洱茶", "東京で会いましょう", "x", "a rather longer text about a database " * 8]
+    texts = [
+        "where is the coffee?",
+        "我喜欢普洱茶",
+        "東京で会いましょう",
+        "x",
+        "a rather longer text about a database " * 8,
+    ]
     vectors = await embedder.embed(texts, role)
     assert vectors.shape == (len(texts), embedder.card.dim)
     assert vectors.dtype == np.float32
@@ -102,11 +112,10 @@ async def test_the_same_text_twice_in_a_call_has_the_same_vector(embedder: Loada
     np.testing.assert_array_equal(vectors[0], vectors[2])
 
 
-@pytest.mark.parametrize("text", ODD_TEXTS, ids=ascii)
-async def test_odd_texts_get_a_finite_vector(embedder: LoadableEmbedder, text: str):
-    (vector,) = await embedder.embed([text], "passage")
-    assert np.isfinite(vector).all()
-    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+async def test_odd_texts_get_a_finite_vector(embedder: LoadableEmbedder):
+    vectors = await embedder.embed(ODD_TEXTS, "passage")
+    assert np.isfinite(vectors).all()
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +127,7 @@ async def test_odd_texts_get_a_finite_vector(embedder: LoadableEmbedder, text: s
     ],
 )
 async def test_the_last_line_of_a_long_text_changes_its_vector(embedder: LoadableEmbedder, filler: str, fact: str):
-    body = filler * (8_000 // len(filler))
+    body = filler * (2_000 // len(filler))
     plain, with_fact, query = await embedder.embed([body, f"{body}\n{fact * 6}", fact], "passage")
     assert float(plain @ with_fact) < 0.99999
     assert float(query @ with_fact) > float(query @ plain)
@@ -156,9 +165,6 @@ async def test_a_closed_embedder_refuses_and_may_be_closed_again(embedder: Loada
 
 
 async def test_sixteen_first_requests_load_the_model_once(model_folder: Path):
-    from memex_server.embedding.onnx import Encoder
-    from memex_server.embedding.store import read_model
-
     loads: list[Encoder] = []
 
     def load() -> Encoder:

@@ -16,19 +16,24 @@ from tests.faces.fake_service import FakeService
 MAX_BODY_BYTES = 2_000_000
 
 
-@pytest.fixture
-def fake() -> FakeService:
-    return FakeService()
+@pytest.fixture(scope="session")
+def shared() -> tuple[FastAPI, FakeService]:
+    """One application for all tests, since making one takes longer than most of them."""
+    service = FakeService()
+    settings = Settings(server=ServerSettings(max_body_bytes=MAX_BODY_BYTES))
+    return create_app(service.as_service(), settings, Metrics()), service
 
 
 @pytest.fixture
-def metrics() -> Metrics:
-    return Metrics()
+def fake(shared: tuple[FastAPI, FakeService]) -> FakeService:
+    service = shared[1]
+    service.reset()
+    return service
 
 
 @pytest.fixture
-def app(fake: FakeService, metrics: Metrics) -> FastAPI:
-    return create_app(fake, Settings(server=ServerSettings(max_body_bytes=MAX_BODY_BYTES)), metrics)
+def app(shared: tuple[FastAPI, FakeService], fake: FakeService) -> FastAPI:
+    return shared[0]
 
 
 @pytest.fixture

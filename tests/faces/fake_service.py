@@ -7,7 +7,7 @@ import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from memex.core.memory import (
@@ -25,6 +25,10 @@ from memex.core.memory import (
     Version,
 )
 from memex.protocol.errors import Conflict, InvalidInput, MemexError, NotFound
+from memex_server.service import MemoryService
+
+Memories = list[Memory]  # names for types, since a method below is called `list`
+Versions = list[Version]
 
 START = datetime(2026, 5, 26, 10, 30, tzinfo=UTC)
 
@@ -33,6 +37,11 @@ class FakeService:
     """Keeps memories in a dict; `failure`, when set, is raised by every call."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, also methods that a test replaced."""
+        self.__dict__.clear()
         self.memories: dict[UUID, Memory] = {}
         self.versions: dict[UUID, list[Version]] = {}
         self.keys: dict[str, tuple[Any, Stored]] = {}
@@ -41,6 +50,10 @@ class FakeService:
         self.database = "ok"
         self.is_ready = True
         self._count = itertools.count(1)
+
+    def as_service(self) -> MemoryService:
+        """Itself, for functions that are declared for the real one."""
+        return cast(MemoryService, self)
 
     async def store(self, new: NewMemory, *, idempotency_key: str | None = None) -> Stored:
         self._fail()
@@ -173,9 +186,7 @@ class FakeService:
         memory = self._one(memory_id, user_id, agent_id, deleted=True)
         return self._keep(dataclasses.replace(memory, deleted_at=None), "restore")
 
-    async def history(
-        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
-    ) -> list[Version]:
+    async def history(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Versions:
         self._fail()
         self._one(memory_id, user_id, agent_id, deleted=None)
         return self.versions[memory_id]
@@ -225,7 +236,7 @@ class FakeService:
         )
         return memory
 
-    def _scope(self, user_id: str, agent_id: str | None) -> list[Memory]:
+    def _scope(self, user_id: str, agent_id: str | None) -> Memories:
         return [
             memory
             for memory in self.memories.values()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
-from schemathesis.checks import negative_data_rejection, positive_data_acceptance
+from schemathesis.checks import positive_data_acceptance
+from schemathesis.core.result import Ok
 
 from memex_server.http.app import create_app
 from memex_server.metrics import Metrics
@@ -30,30 +33,33 @@ OPERATIONS = [
     "GET /health/ready",
     "GET /metrics",
 ]
-# They take no input, so there is none that could be wrong.
-INPUTLESS = {"GET /health", "GET /health/live", "GET /health/ready", "GET /metrics"}
-BATCH = "POST /v1/memories/batch"
+# The latter take no input; a batch answers 200 and says for each item what was wrong with it.
+WITHOUT_WRONG_INPUT = {
+    "POST /v1/memories/batch",
+    "GET /health",
+    "GET /health/live",
+    "GET /health/ready",
+    "GET /metrics",
+}
 # Two fields that contradict each other, metadata that jsonb cannot hold or a date of year 0 are
 # refused with 422, which JSON Schema has no words for.
 BEYOND_SCHEMA = [positive_data_acceptance]
-# A batch answers 200 and says for each item what was wrong with it.
-PER_ITEM = [negative_data_rejection]
 CASES = [
     (label, mode)
     for label in OPERATIONS
     for mode in GenerationMode
-    if not (label in INPUTLESS and mode is GenerationMode.NEGATIVE)
+    if mode is GenerationMode.POSITIVE or label not in WITHOUT_WRONG_INPUT
 ]
 
 
 @pytest.fixture(scope="module")
 def api() -> schemathesis.BaseSchema:
-    app = create_app(FakeService(), Settings(server=ServerSettings(max_body_bytes=1_000_000)), Metrics())
+    app = create_app(FakeService().as_service(), Settings(server=ServerSettings(max_body_bytes=1_000_000)), Metrics())
     return schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
 def test_every_operation_of_the_document_is_tried(api: schemathesis.BaseSchema) -> None:
-    assert sorted(found.ok().label for found in api.get_all_operations()) == sorted(OPERATIONS)
+    assert sorted(found.ok().label for found in api.get_all_operations() if isinstance(found, Ok)) == sorted(OPERATIONS)
 
 
 @pytest.mark.parametrize(("label", "mode"), CASES)
@@ -62,11 +68,10 @@ def test_generated_requests_get_documented_answers(
 ) -> None:
     operation = api.find_operation_by_label(label)
     assert operation is not None
-    excluded = BEYOND_SCHEMA + (PER_ITEM if label == BATCH else [])
 
     @given(case=operation.as_strategy(generation_mode=mode))
-    @settings(max_examples=12, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-    def try_it(case: schemathesis.Case) -> None:
-        case.call_and_validate(excluded_checks=excluded)
+    @settings(max_examples=10, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    def try_it(case: schemathesis.Case[Any]) -> None:
+        case.call_and_validate(excluded_checks=BEYOND_SCHEMA)
 
     try_it()

@@ -14,11 +14,24 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from memex_server.http.app import create_app
 from memex_server.logs import configure_logging
 from memex_server.metrics import Metrics
+from memex_server.settings import Settings
 from tests.faces.fake_service import FakeService
 
 STORE = {"agent_id": "a", "user_id": "user-123", "content": "secret 秘密"}
+
+
+@pytest.fixture
+def metrics() -> Metrics:
+    return Metrics()
+
+
+@pytest.fixture
+def app(fake: FakeService, metrics: Metrics) -> FastAPI:
+    """An application of its own, whose counts begin at zero."""
+    return create_app(fake.as_service(), Settings(), metrics)
 
 
 async def test_health_tells_the_state_of_every_part(client: httpx.AsyncClient) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ports import Embedder, FloatArray
 
-__all__ = ["LoadableEmbedder", "normalised", "pool", "split_text", "token_estimate"]
+__all__ = ["LoadableEmbedder", "encodable", "normalised", "pool", "split_text", "token_estimate"]
 
 
 class LoadableEmbedder(Embedder, Protocol):
@@ -43,6 +43,15 @@ def pool(vectors: FloatArray, owners: Sequence[int], weights: Sequence[float], c
     return normalised(sums)
 
 
+def encodable(text: str) -> str:
+    """Return `text` with halves of surrogate pairs, which UTF-8 cannot hold, joined or replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def token_estimate(text: str) -> int:
     """Return about how many tokens a text has, for models whose tokenizer is out of reach.
 
@@ -54,6 +63,7 @@ def token_estimate(text: str) -> int:
 
 def split_text(text: str, max_tokens: int) -> Iterator[str]:
     """Yield parts of at most `max_tokens` (estimated) that together are `text`, cut between words if it has any."""
+    text = encodable(text)
     if token_estimate(text) <= max_tokens:
         yield text
         return

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from memex.protocol.errors import SetupError
 
+from .base import encodable
+
 __all__ = ["Tokenizer", "UnigramTokenizer", "WordPieceTokenizer", "windows"]
 
 
@@ -76,7 +78,7 @@ def windows(tokenizer: Tokenizer, prefix: str, text: str, max_tokens: int) -> It
     whose few words would weigh as a text of their own. Each starts with the prefix.
     """
     head = tokenizer.ids(prefix) if prefix else []
-    body = tokenizer.ids(prefix + text)
+    body = tokenizer.ids(prefix + encodable(text))
     if body[: len(head)] == head:
         body = body[len(head) :]
     else:

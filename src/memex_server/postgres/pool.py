@@ -23,6 +23,9 @@ _SESSION = {
     "application_name": "memex",
     "plan_cache_mode": "force_generic_plan",  # every statement is written so that one plan is right
     "jit": "off",
+    # All reads go by an index, and the vector index must win over sorting whatever the table's size.
+    "enable_seqscan": "off",
+    "enable_sort": "off",
     "hnsw.iterative_scan": "relaxed_order",
     "hnsw.ef_search": "200",
     "hnsw.max_scan_tuples": "60000",

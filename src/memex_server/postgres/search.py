@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -29,10 +29,12 @@ _MAX_SIZES = 100_000
 _OVERFETCH = 20
 _LEAST_FETCH = 200
 _DF_CAP = 50_000
+_COMMON_DF = 1_000
 # Rare terms first, until this many postings are read: the rest are too common to select by.
-_POSTINGS_BUDGET = 30_000
+_POSTINGS_BUDGET = 20_000
 _POSTGRES_EPOCH_S = 946_684_800  # 2000-01-01, from which PostgreSQL counts microseconds
 _NOTHING = b""
+K = TypeVar("K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Searcher:
         self._exact_limit = exact_scope_limit
         self._sql = load("search")
         self._sizes: dict[int, _Size] = {}
+        self._common: dict[tuple[int, int], _Size] = {}
 
     async def candidates(self, query: Query) -> Candidates:
         """Return the candidates of a query with their signals. Raises Unavailable."""
@@ -100,17 +103,24 @@ class Searcher:
         return list(chosen), False
 
     async def _frequencies(self, connection: Any, shard: int, terms: list[int]) -> dict[int, int]:
-        rows = await connection.fetch(self._sql["term_frequencies"], shard, terms, _DF_CAP)
-        return {row["term"]: row["df"] for row in rows}
+        """Return document frequencies; those of common terms may be a minute old, as counting them takes long."""
+        now = time.monotonic()
+        known = {term: self._common.get((shard, term)) for term in terms}
+        df = {term: size.rows for term, size in known.items() if size and now - size.at_s <= _SIZE_LIFE_S}
+        rest = [term for term in terms if term not in df]
+        if rest:
+            for row in await connection.fetch(self._sql["term_frequencies"], shard, rest, _DF_CAP):
+                df[row["term"]] = row["df"]
+                if row["df"] >= _COMMON_DF:
+                    _remember(self._common, (shard, row["term"]), _Size(row["df"], now))
+        return df
 
     async def _size(self, connection: Any, shard: int) -> int:
         known = self._sizes.get(shard)
         now = time.monotonic()
         if known is None or now - known.at_s > _SIZE_LIFE_S:
             known = _Size(await connection.fetchval(self._sql["scope_size"], shard), now)
-            if len(self._sizes) >= _MAX_SIZES:
-                self._sizes.pop(next(iter(self._sizes)))
-            self._sizes[shard] = known
+            _remember(self._sizes, shard, known)
         return known.rows
 
     def _matching(self, shard: int, query: Query) -> list[Any]:
@@ -130,6 +140,12 @@ class Searcher:
             None if filters.time_to is None else utc(filters.time_to),
             query.valid_at,
         ]
+
+
+def _remember(sizes: dict[K, _Size], key: K, size: _Size) -> None:
+    if len(sizes) >= _MAX_SIZES:
+        sizes.pop(next(iter(sizes)))
+    sizes[key] = size
 
 
 def _narrows(filters: Filters) -> bool:

@@ -47,7 +47,9 @@ def test_a_row_of_zeros_stays_zero_and_finite():
     np.testing.assert_array_equal(normalised(np.zeros((1, 3), dtype=np.float32)), np.zeros((1, 3)))
 
 
-@pytest.mark.parametrize("lengths", [[], [5], [512], [600, 5, 5], [8] * 100, list(range(1, 200)), [3, 300, 4, 290, 128]])
+@pytest.mark.parametrize(
+    "lengths", [[], [5], [512], [600, 5, 5], [8] * 100, list(range(1, 200)), [3, 300, 4, 290, 128]]
+)
 def test_groups_hold_every_index_once_within_bounds(lengths: list[int]):
     groups = list(group_by_length(lengths, 128))
     assert sorted(i for group in groups for i in group) == list(range(len(lengths)))

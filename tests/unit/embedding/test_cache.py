@@ -36,7 +36,14 @@ async def test_fifty_callers_of_one_text_compute_it_once(inner: SteeredEmbedder)
     await asyncio.wait_for(inner.started.wait(), BOUND_S)
     inner.gate.set()
     answers = await asyncio.wait_for(asyncio.gather(*calls), BOUND_S)
-    assert sorted(text for run in inner.runs for text in run) == ["own 0", "own 1", "own 2", "own 3", "own 4", "same 文"]
+    assert sorted(text for run in inner.runs for text in run) == [
+        "own 0",
+        "own 1",
+        "own 2",
+        "own 3",
+        "own 4",
+        "same 文",
+    ]
     assert len({answer[0].tobytes() for answer in answers}) == 1
 
 
@@ -78,7 +85,9 @@ async def test_a_failure_is_not_remembered():
 
 async def test_look_ups_are_reported_with_repeats_as_hits(inner: SteeredEmbedder):
     seen: list[tuple[int, int]] = []
-    embedder = CachingEmbedder(inner, MemoryVectorCache(10), callbacks=Callbacks(on_lookup=lambda *row: seen.append(row)))
+    embedder = CachingEmbedder(
+        inner, MemoryVectorCache(10), callbacks=Callbacks(on_lookup=lambda *row: seen.append(row))
+    )
     await embedder.embed(["a", "b", "a"], "query")
     await embedder.embed(["a", "c"], "query")
     assert (sum(hits for hits, _ in seen), sum(misses for _, misses in seen)) == (2, 3)

@@ -54,7 +54,7 @@ CREATE TABLE memory_terms (
     passage   smallint NOT NULL,
     tf        smallint NOT NULL,
     tenant_id text NOT NULL,
-    PRIMARY KEY (shard, term, memory_id, passage) INCLUDE (tf)
+    PRIMARY KEY (shard, term, memory_id, passage) INCLUDE (tf, tenant_id) -- so that scans need the index alone
 );
 
 CREATE TABLE memory_versions (

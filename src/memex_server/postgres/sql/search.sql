@@ -50,22 +50,23 @@ FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($15::uuid[]) AND
       WHERE v.shard = $1 AND v.memory_id = ANY ($15::uuid[]) AND $13::halfvec IS NOT NULL) vs,
      (SELECT {term_columns} FROM unnest($14::bigint[]) q (term)
       CROSS JOIN unnest($15::uuid[]) c (id)
-      JOIN memory_terms t ON t.shard = $1 AND t.term = q.term AND t.memory_id = c.id) ts
+      CROSS JOIN LATERAL (SELECT s.memory_id, s.term, s.passage, s.tf FROM memory_terms s
+                          WHERE s.shard = $1 AND s.term = q.term AND s.memory_id = c.id OFFSET 0) t) ts
 
 -- name: matching_ids
 -- Ids of up to $13 memories that match.
 SELECT m.id FROM memories m WHERE {matching} LIMIT $13
 
 -- name: nearest
--- Up to $14 memories that match, by the vector index. The fence (OFFSET 0) makes the index deliver
--- in order of distance and the conditions apply to what it delivers, so the limit is met whenever
--- enough of them match.
+-- Up to $14 memories that match, by the vector index. The fences (OFFSET 0, LIMIT 1) make the index
+-- deliver in order of distance and each condition apply to what it delivers, so the limit is met
+-- whenever enough of them match, and no further rows are looked at.
 SELECT DISTINCT memory_id AS id FROM (
     SELECT n.memory_id
     FROM (SELECT v.shard, v.memory_id FROM memory_vectors v
           ORDER BY v.embedding <#> $13::halfvec OFFSET 0) n
+    CROSS JOIN LATERAL (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
     WHERE n.shard = $1
-      AND EXISTS (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching})
     LIMIT $14) found
 
 -- name: nearest_exact
@@ -74,7 +75,7 @@ SELECT DISTINCT memory_id AS id FROM (
     SELECT n.memory_id
     FROM (SELECT v.memory_id FROM memory_vectors v WHERE v.shard = $1
           ORDER BY (v.embedding <#> $13::halfvec) + 0 OFFSET 0) n
-    WHERE EXISTS (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching})
+    CROSS JOIN LATERAL (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
     LIMIT $14) found
 
 -- name: term_frequencies
@@ -86,12 +87,12 @@ FROM unnest($2::bigint[]) q (term)
 -- name: by_words
 -- Up to $15 memories that match, by the weight ($14) of the terms ($13) that they hold.
 SELECT n.memory_id AS id
-FROM (SELECT t.memory_id, sum(q.weight * t.tf / (t.tf + 1.2)) AS score
+FROM (SELECT t.memory_id, sum(q.weight * t.tf / (t.tf + 1.2::float8)) AS score
       FROM unnest($13::bigint[], $14::float8[]) q (term, weight)
       JOIN memory_terms t ON t.shard = $1 AND t.term = q.term
       GROUP BY t.memory_id
       ORDER BY score DESC OFFSET 0) n
-WHERE EXISTS (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching})
+CROSS JOIN LATERAL (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
 LIMIT $15
 
 -- name: newest
