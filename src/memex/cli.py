@@ -62,7 +62,7 @@ def _serve() -> int:
 
 def _setup() -> int:
     _need_server()
-    from memex_server.serve import prepare
+    from memex_server.prepare import prepare
     from memex_server.settings import from_env
 
     settings = from_env(os.environ)

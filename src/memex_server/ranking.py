@@ -17,7 +17,7 @@ from memex.core.scoring import bm25, combine, idf, importance_component, normali
 
 from .ports import Candidates
 
-__all__ = ["FUSION", "Plan", "Ranked", "plan_weights", "rank"]
+__all__ = ["FUSION", "Column", "Plan", "Ranked", "plan_weights", "rank", "standardised"]
 
 Column = NDArray[np.float64]
 _DAY_S = 86_400.0

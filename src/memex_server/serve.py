@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import threading
 import time
 import urllib.error
@@ -21,27 +20,18 @@ from uvicorn.supervisors import Multiprocess
 from memex import __version__
 from memex.protocol.errors import MemexError, SetupError
 
-from .embedding import ensure_model
 from .http.app import create_app
 from .logs import configure_logging
 from .metrics import MULTIPROC_ENV, Metrics, forget_worker, prepare_multiprocess
+from .prepare import prepare
 from .settings import Settings, from_env
 from .wiring import open_memex
 
-__all__ = ["application", "prepare", "serve"]
+__all__ = ["application", "serve"]
 
 _LOG = logging.getLogger(__name__)
 _GRACE_S = 7  # requests in flight may finish; with the database's stop the whole stays below 10 s
 _START_S = 120
-
-
-def prepare(settings: Settings) -> None:
-    """Do once what serving needs: the data directory and the model. Raises SetupError."""
-    try:
-        settings.data_path.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise SetupError(f"cannot make the data directory {settings.data_path}: {e.strerror}") from e
-    ensure_model(settings.embedding, data_path=settings.data_path, progress=_progress)
 
 
 def serve(settings: Settings) -> int:
@@ -163,9 +153,3 @@ def _announce(url: str) -> None:
         f"try: curl {url}/v1/memories -H 'Content-Type: application/json' -d '{body}'",
         flush=True,
     )
-
-
-def _progress(step: str, share: float) -> None:
-    end = "\n" if share >= 1 or not sys.stderr.isatty() else ""
-    start = "\r" if sys.stderr.isatty() else ""
-    print(f"{start}{step} {share:4.0%}", end=end, file=sys.stderr, flush=True)

@@ -62,7 +62,7 @@ _SERVER: dict[str, set[str]] = {
     **{face: {"service", "ports", "settings", "metrics", "logs"} for face in FACES},
 }
 # The composition root, and the commands that call it.
-_SERVER_ROOT = {"wiring", "serve", "testing", "__main__"}
+_SERVER_ROOT = {"wiring", "prepare", "serve", "testing", "__main__"}
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "_version"}
 _ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "testing", "logging_setup"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,11 @@ from memex_server.ports import Role
 from memex_server.testing import HashingEmbedder
 
 BOUND_S = 50.0
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Scope]]
+Send = Callable[[Scope], Awaitable[None]]
+
 ODD_TEXTS = [
     "",
     " ",
@@ -43,9 +48,7 @@ ODD_TEXTS = [
 ]
 
 
-async def openai_app(
-    scope: dict[str, Any], receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
-):
+async def openai_app(scope: Scope, receive: Receive, send: Send) -> None:
     body, more = b"", True
     while more:
         message = await receive()
@@ -85,7 +88,9 @@ async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[LoadableEmbe
 
 
 @pytest.mark.parametrize("role", ["query", "passage"])
-async def test_vectors_are_float32_rows_of_length_one_in_the_order_of_the_texts(embedder: LoadableEmbedder, role: Role):
+async def test_vectors_are_float32_rows_of_length_one_in_the_order_of_the_texts(
+    embedder: LoadableEmbedder, role: Role
+) -> None:
     texts = [
         "where is the coffee?",
         "我喜欢普洱茶",
@@ -101,18 +106,18 @@ async def test_vectors_are_float32_rows_of_length_one_in_the_order_of_the_texts(
         np.testing.assert_allclose((await embedder.embed([text], role))[0], vector, atol=1e-5)
 
 
-async def test_no_texts_give_no_rows(embedder: LoadableEmbedder):
+async def test_no_texts_give_no_rows(embedder: LoadableEmbedder) -> None:
     vectors = await embedder.embed([], "passage")
     assert vectors.shape == (0, embedder.card.dim)
     assert vectors.dtype == np.float32
 
 
-async def test_the_same_text_twice_in_a_call_has_the_same_vector(embedder: LoadableEmbedder):
+async def test_the_same_text_twice_in_a_call_has_the_same_vector(embedder: LoadableEmbedder) -> None:
     vectors = await embedder.embed(["猫が好きです", "dogs", "猫が好きです"], "passage")
     np.testing.assert_array_equal(vectors[0], vectors[2])
 
 
-async def test_odd_texts_get_a_finite_vector(embedder: LoadableEmbedder):
+async def test_odd_texts_get_a_finite_vector(embedder: LoadableEmbedder) -> None:
     vectors = await embedder.embed(ODD_TEXTS, "passage")
     assert np.isfinite(vectors).all()
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
@@ -126,7 +131,9 @@ async def test_odd_texts_get_a_finite_vector(embedder: LoadableEmbedder):
         ("今日の会議では重要でないことがたくさん話されました。", "金庫の暗証番号は四七一一です。"),
     ],
 )
-async def test_the_last_line_of_a_long_text_changes_its_vector(embedder: LoadableEmbedder, filler: str, fact: str):
+async def test_the_last_line_of_a_long_text_changes_its_vector(
+    embedder: LoadableEmbedder, filler: str, fact: str
+) -> None:
     body = filler * (2_000 // len(filler))
     plain, with_fact, query = await embedder.embed([body, f"{body}\n{fact * 6}", fact], "passage")
     assert float(plain @ with_fact) < 0.99999
@@ -143,13 +150,13 @@ async def test_the_last_line_of_a_long_text_changes_its_vector(embedder: Loadabl
 )
 async def test_a_similar_text_is_nearer_than_a_dissimilar_one(
     embedder: LoadableEmbedder, query: str, like: str, unlike: str
-):
+) -> None:
     question = (await embedder.embed([query], "query"))[0]
     near, far = await embedder.embed([like, unlike], "passage")
     assert float(question @ near) > float(question @ far) + 0.02
 
 
-async def test_sixteen_callers_at_once_get_their_own_vectors(embedder: LoadableEmbedder):
+async def test_sixteen_callers_at_once_get_their_own_vectors(embedder: LoadableEmbedder) -> None:
     texts = [f"memory number {n} 第{n}条" for n in range(16)]
     async with asyncio.timeout(BOUND_S):
         answers = await asyncio.gather(*(embedder.embed([text], "passage") for text in texts))
@@ -157,14 +164,14 @@ async def test_sixteen_callers_at_once_get_their_own_vectors(embedder: LoadableE
     np.testing.assert_allclose(np.concatenate(answers), expected, atol=1e-5)
 
 
-async def test_a_closed_embedder_refuses_and_may_be_closed_again(embedder: LoadableEmbedder):
+async def test_a_closed_embedder_refuses_and_may_be_closed_again(embedder: LoadableEmbedder) -> None:
     await embedder.close()
     await embedder.close()
     with pytest.raises(Unavailable):
         await embedder.embed(["too late"], "query")
 
 
-async def test_sixteen_first_requests_load_the_model_once(model_folder: Path):
+async def test_sixteen_first_requests_load_the_model_once(model_folder: Path) -> None:
     loads: list[Encoder] = []
 
     def load() -> Encoder:
@@ -172,7 +179,6 @@ async def test_sixteen_first_requests_load_the_model_once(model_folder: Path):
         return loads[-1]
 
     embedder = OnnxEmbedder(BUNDLED["multilingual-e5-small"], model_folder, threads=1, loader=load)
-    assert not embedder.loaded
     roles: list[Role] = ["query", "passage"] * 8
     async with asyncio.timeout(BOUND_S):
         await asyncio.gather(*(embedder.embed([f"text {n}"], role) for n, role in enumerate(roles)))

@@ -154,10 +154,10 @@ class Patch:
     memory_type: MemoryType | Unset = UNSET
     tags: tuple[str, ...] | Unset = UNSET
     metadata: Mapping[str, Any] | Unset = UNSET
-    source: str | None | Unset = UNSET
-    session_id: str | None | Unset = UNSET
+    source: str | Unset | None = UNSET
+    session_id: str | Unset | None = UNSET
     occurred_at: datetime | Unset = UNSET
-    expires_at: datetime | None | Unset = UNSET
+    expires_at: datetime | Unset | None = UNSET
     pinned: bool | Unset = UNSET
 
 

@@ -15,7 +15,7 @@ import asyncpg
 from memex.protocol.errors import SetupError
 
 from ..ports import ModelCard
-from .pool import SCHEMA, safe_dsn, translated
+from .pool import safe_dsn, search_path, translated
 from .queries import load
 
 __all__ = ["DatabaseFacts", "Migration", "migrations", "prepare_database"]
@@ -86,9 +86,9 @@ async def _prepare(connection: asyncpg.Connection, card: ModelCard) -> DatabaseF
     facts: Any = await connection.fetchrow(sql["facts"])
     if facts["server_version"] < _LEAST_SERVER:
         raise SetupError(f"PostgreSQL {facts['server_version_text']} is too old: memex needs 16 or newer")
-    await connection.execute(f"SET lock_timeout = '{_LOCK_TIMEOUT_S}s'")
+    await connection.execute(sql["set_lock_timeout"], f"{_LOCK_TIMEOUT_S}s")
     try:
-        await connection.execute(sql["lock"].replace("$1", str(_LOCK)))
+        await connection.execute(sql["lock"], _LOCK)
     except asyncpg.LockNotAvailableError as e:
         raise SetupError(f"another memex has been migrating this database for {_LOCK_TIMEOUT_S} s") from e
     if facts["vector_version"] is None:
@@ -102,7 +102,7 @@ async def _prepare(connection: asyncpg.Connection, card: ModelCard) -> DatabaseF
         )
     await connection.execute(sql["create_schema"])
     await connection.execute(sql["create_ledger"])
-    await connection.execute(f'SET search_path = {SCHEMA}, "{facts["vector_schema"]}", public')
+    await connection.execute(sql["set_path"], search_path(facts["vector_schema"]))
     await _apply(connection)
     await _pin_model(connection, card)
     if facts["bypasses_rls"]:

@@ -14,9 +14,8 @@ from pgvector.asyncpg import register_vector
 
 from memex.protocol.errors import MemexError, SetupError, Unavailable
 
-__all__ = ["SCHEMA", "Database", "open_database", "safe_dsn", "translated"]
+__all__ = ["Database", "open_database", "safe_dsn", "search_path", "translated"]
 
-SCHEMA = "memex"
 _SERVICE_ROLE = "memex_service"
 # What asyncpg gives to a connection at start survives its RESET ALL on release; SET would not.
 _SESSION = {
@@ -32,6 +31,11 @@ _SESSION = {
     "ivfflat.iterative_scan": "relaxed_order",
     "ivfflat.max_probes": "1000",
 }
+
+
+def search_path(vector_schema: str) -> str:
+    """Return the schemas to look in: memex's own, and the one that holds pgvector's types."""
+    return f'memex, "{vector_schema}", public'
 
 
 def safe_dsn(dsn: str) -> str:
@@ -123,7 +127,7 @@ async def open_database(
         Unavailable: the database does not answer.
     """
     session = _SESSION | {
-        "search_path": f'{SCHEMA}, "{vector_schema}", public',
+        "search_path": search_path(vector_schema),
         "memex.tenant": tenant_id,
         "statement_timeout": str(int(statement_timeout_s * 1000)),
     }

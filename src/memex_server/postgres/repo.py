@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 from uuid import UUID
@@ -332,8 +333,6 @@ class PostgresRepo:
 
 
 def _patched(old: NewMemory, patch: Patch) -> NewMemory:
-    from dataclasses import fields, replace
-
     changes = {f.name: getattr(patch, f.name) for f in fields(patch)}
     return replace(old, **{name: value for name, value in changes.items() if value is not UNSET})
 

@@ -22,7 +22,7 @@ from .pool import Database
 from .queries import load
 from .rows import to_memory
 
-__all__ = ["Searcher"]
+__all__ = ["Searcher", "unpack"]
 
 _SIZE_LIFE_S = 60.0  # a scope's size only chooses the plan, so it may be this old
 _MAX_SIZES = 100_000

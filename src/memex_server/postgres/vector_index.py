@@ -7,10 +7,10 @@ import math
 
 import asyncpg
 
-from .pool import SCHEMA, translated
+from .pool import search_path, translated
 from .queries import load
 
-__all__ = ["ensure_vector_index", "ivfflat_lists"]
+__all__ = ["IVFFLAT_LEAST_ROWS", "ensure_vector_index", "ivfflat_lists"]
 
 _LOG = logging.getLogger(__name__)
 _LOCK = 7_365_109_883_413
@@ -38,7 +38,7 @@ async def ensure_vector_index(dsn: str, kind: str, *, vector_schema: str) -> str
         try:
             if not await connection.fetchval(setup["try_lock"], _LOCK):
                 return "busy"
-            await connection.execute(f'SET search_path = {SCHEMA}, "{vector_schema}", public')
+            await connection.execute(setup["set_path"], search_path(vector_schema))
             return await _ensure(connection, kind, setup, vectors)
         finally:
             await connection.close(timeout=5)

@@ -30,12 +30,12 @@ async def expected(texts: list[str]) -> np.ndarray:
     return await HashingEmbedder(8).embed(texts, "query")
 
 
-async def test_a_lone_text_runs_at_once(inner: SteeredEmbedder):
+async def test_a_lone_text_runs_at_once(inner: SteeredEmbedder) -> None:
     await asyncio.wait_for(BatchingEmbedder(inner).embed(["one"], "query"), BOUND_S)
     assert inner.runs == [["one"]]
 
 
-async def test_what_comes_while_a_run_executes_shares_the_next(inner: SteeredEmbedder):
+async def test_what_comes_while_a_run_executes_shares_the_next(inner: SteeredEmbedder) -> None:
     embedder = BatchingEmbedder(inner)
     inner.gate.clear()
     first = asyncio.create_task(embedder.embed(["first"], "query"))
@@ -48,7 +48,7 @@ async def test_what_comes_while_a_run_executes_shares_the_next(inner: SteeredEmb
     np.testing.assert_array_equal(np.concatenate(answers[1:]), await expected([f"text {n}" for n in range(10)]))
 
 
-async def test_a_large_batch_is_cut_into_bounded_runs_and_keeps_its_order(inner: SteeredEmbedder):
+async def test_a_large_batch_is_cut_into_bounded_runs_and_keeps_its_order(inner: SteeredEmbedder) -> None:
     texts = [f"{n} 文" * (n % 17 + 1) for n in range(1000)]
     vectors = await asyncio.wait_for(
         BatchingEmbedder(inner, run_texts=16, run_tokens=200).embed(texts, "passage"), BOUND_S
@@ -58,13 +58,13 @@ async def test_a_large_batch_is_cut_into_bounded_runs_and_keeps_its_order(inner:
     np.testing.assert_array_equal(vectors, await expected(texts))
 
 
-async def test_a_run_holds_texts_of_like_length(inner: SteeredEmbedder):
+async def test_a_run_holds_texts_of_like_length(inner: SteeredEmbedder) -> None:
     texts = ["short", "long text " * 20] * 8
     await BatchingEmbedder(inner, run_texts=8, run_tokens=10_000).embed(texts, "passage")
     assert [set(run) for run in inner.runs] == [{"short"}, {"long text " * 20}]
 
 
-async def test_a_query_does_not_wait_for_a_run_of_passages(inner: SteeredEmbedder):
+async def test_a_query_does_not_wait_for_a_run_of_passages(inner: SteeredEmbedder) -> None:
     class Lanes(SteeredEmbedder):
         async def embed(self, texts: Sequence[str], role: Role) -> FloatArray:
             return await (super().embed(texts, role) if role == "passage" else HashingEmbedder(8).embed(texts, role))
@@ -80,7 +80,7 @@ async def test_a_query_does_not_wait_for_a_run_of_passages(inner: SteeredEmbedde
     await asyncio.wait_for(batch, BOUND_S)
 
 
-async def test_a_lone_passage_gets_into_the_next_run_beside_a_batch_of_a_thousand(inner: SteeredEmbedder):
+async def test_a_lone_passage_gets_into_the_next_run_beside_a_batch_of_a_thousand(inner: SteeredEmbedder) -> None:
     embedder = BatchingEmbedder(inner, run_texts=8)
     inner.gate.clear()
     batch = asyncio.create_task(embedder.embed([f"text {n}" for n in range(1000)], "passage"))
@@ -93,7 +93,7 @@ async def test_a_lone_passage_gets_into_the_next_run_beside_a_batch_of_a_thousan
     await asyncio.wait_for(batch, BOUND_S)
 
 
-async def test_a_cancelled_caller_takes_its_waiting_texts_along_and_harms_nobody(inner: SteeredEmbedder):
+async def test_a_cancelled_caller_takes_its_waiting_texts_along_and_harms_nobody(inner: SteeredEmbedder) -> None:
     embedder = BatchingEmbedder(inner, run_texts=4)
     inner.gate.clear()
     gone = asyncio.create_task(embedder.embed(["gone"] * 100, "passage"))
@@ -108,7 +108,7 @@ async def test_a_cancelled_caller_takes_its_waiting_texts_along_and_harms_nobody
     assert sum(text == "gone" for run in inner.runs for text in run) == 4
 
 
-async def test_a_refused_text_fails_its_own_caller_only(inner: SteeredEmbedder):
+async def test_a_refused_text_fails_its_own_caller_only(inner: SteeredEmbedder) -> None:
     errors: list[tuple[str, str]] = []
     embedder = BatchingEmbedder(inner, callbacks=Callbacks(on_error=lambda *row: errors.append(row)))
     calls = [["good"], ["bad 文"], ["also good", "良い"]]
@@ -119,7 +119,7 @@ async def test_a_refused_text_fails_its_own_caller_only(inner: SteeredEmbedder):
     assert errors == [("passage", "invalid_input")] * 2
 
 
-async def test_an_outage_fails_all_in_the_run_without_asking_again():
+async def test_an_outage_fails_all_in_the_run_without_asking_again() -> None:
     inner = SteeredEmbedder(error=Unavailable("down"))
     embedder = BatchingEmbedder(inner)
     answers = await asyncio.gather(*(embedder.embed([f"bad {n}"], "query") for n in range(5)), return_exceptions=True)
@@ -127,14 +127,14 @@ async def test_an_outage_fails_all_in_the_run_without_asking_again():
     assert len(inner.runs) == 1
 
 
-async def test_after_an_error_the_next_call_works(inner: SteeredEmbedder):
+async def test_after_an_error_the_next_call_works(inner: SteeredEmbedder) -> None:
     embedder = BatchingEmbedder(inner)
     with pytest.raises(InvalidInput):
         await embedder.embed(["bad"], "query")
     assert (await asyncio.wait_for(embedder.embed(["good"], "query"), BOUND_S)).shape == (1, 8)
 
 
-async def test_each_run_is_reported(inner: SteeredEmbedder):
+async def test_each_run_is_reported(inner: SteeredEmbedder) -> None:
     runs: list[tuple[str, int, float]] = []
     ticks = iter([10.0, 12.5])
     embedder = BatchingEmbedder(
@@ -144,7 +144,7 @@ async def test_each_run_is_reported(inner: SteeredEmbedder):
     assert runs == [("query", 2, 2.5)]
 
 
-async def test_closing_fails_those_who_wait(inner: SteeredEmbedder):
+async def test_closing_fails_those_who_wait(inner: SteeredEmbedder) -> None:
     embedder = BatchingEmbedder(inner, run_texts=1)
     inner.gate.clear()
     running = asyncio.create_task(embedder.embed(["runs"], "query"))

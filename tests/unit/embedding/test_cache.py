@@ -19,7 +19,7 @@ async def inner() -> SteeredEmbedder:
     return SteeredEmbedder()
 
 
-async def test_a_known_text_is_not_computed_again_and_its_vector_is_the_same_to_the_bit(inner: SteeredEmbedder):
+async def test_a_known_text_is_not_computed_again_and_its_vector_is_the_same_to_the_bit(inner: SteeredEmbedder) -> None:
     embedder = CachingEmbedder(inner, MemoryVectorCache(10))
     texts = ["tea", "普洱茶", "緑茶"]
     first = await embedder.embed(texts, "passage")
@@ -29,7 +29,7 @@ async def test_a_known_text_is_not_computed_again_and_its_vector_is_the_same_to_
     np.testing.assert_array_equal(first, await HashingEmbedder(8).embed(texts, "passage"))
 
 
-async def test_fifty_callers_of_one_text_compute_it_once(inner: SteeredEmbedder):
+async def test_fifty_callers_of_one_text_compute_it_once(inner: SteeredEmbedder) -> None:
     embedder = CachingEmbedder(inner, MemoryVectorCache(10))
     inner.gate.clear()
     calls = [asyncio.create_task(embedder.embed(["same 文", f"own {n % 5}"], "query")) for n in range(50)]
@@ -47,7 +47,7 @@ async def test_fifty_callers_of_one_text_compute_it_once(inner: SteeredEmbedder)
     assert len({answer[0].tobytes() for answer in answers}) == 1
 
 
-async def test_a_caller_that_goes_away_does_not_stop_it_for_others(inner: SteeredEmbedder):
+async def test_a_caller_that_goes_away_does_not_stop_it_for_others(inner: SteeredEmbedder) -> None:
     embedder = CachingEmbedder(inner, MemoryVectorCache(10))
     inner.gate.clear()
     leader = asyncio.create_task(embedder.embed(["same"], "query"))
@@ -60,7 +60,7 @@ async def test_a_caller_that_goes_away_does_not_stop_it_for_others(inner: Steere
     assert len(inner.runs) == 1
 
 
-async def test_a_text_that_rode_in_a_failing_batch_is_tried_again_by_its_own_caller(inner: SteeredEmbedder):
+async def test_a_text_that_rode_in_a_failing_batch_is_tried_again_by_its_own_caller(inner: SteeredEmbedder) -> None:
     embedder = CachingEmbedder(inner, MemoryVectorCache(10))
     inner.gate.clear()
     leader = asyncio.create_task(embedder.embed(["good", "bad"], "query"))
@@ -73,7 +73,7 @@ async def test_a_text_that_rode_in_a_failing_batch_is_tried_again_by_its_own_cal
     assert (await asyncio.wait_for(follower, BOUND_S)).shape == (1, 8)
 
 
-async def test_a_failure_is_not_remembered():
+async def test_a_failure_is_not_remembered() -> None:
     inner = SteeredEmbedder(error=Unavailable("down"))
     embedder = CachingEmbedder(inner, MemoryVectorCache(10))
     with pytest.raises(Unavailable):
@@ -83,7 +83,7 @@ async def test_a_failure_is_not_remembered():
     assert len(inner.runs) == 2
 
 
-async def test_look_ups_are_reported_with_repeats_as_hits(inner: SteeredEmbedder):
+async def test_look_ups_are_reported_with_repeats_as_hits(inner: SteeredEmbedder) -> None:
     seen: list[tuple[int, int]] = []
     embedder = CachingEmbedder(
         inner, MemoryVectorCache(10), callbacks=Callbacks(on_lookup=lambda *row: seen.append(row))
@@ -93,14 +93,14 @@ async def test_look_ups_are_reported_with_repeats_as_hits(inner: SteeredEmbedder
     assert (sum(hits for hits, _ in seen), sum(misses for _, misses in seen)) == (2, 3)
 
 
-async def test_a_value_of_the_wrong_size_is_a_miss(inner: SteeredEmbedder):
+async def test_a_value_of_the_wrong_size_is_a_miss(inner: SteeredEmbedder) -> None:
     cache = MemoryVectorCache(10)
     await cache.set_many([(vector_key(inner.card, "query", "a"), b"short")])
     assert (await CachingEmbedder(inner, cache).embed(["a"], "query")).shape == (1, 8)
     assert len(inner.runs) == 1
 
 
-async def test_a_closed_embedder_lets_nobody_wait(inner: SteeredEmbedder):
+async def test_a_closed_embedder_lets_nobody_wait(inner: SteeredEmbedder) -> None:
     embedder = CachingEmbedder(inner, MemoryVectorCache(10))
     inner.gate.clear()
     waiting = asyncio.create_task(embedder.embed(["a"], "query"))
@@ -110,7 +110,7 @@ async def test_a_closed_embedder_lets_nobody_wait(inner: SteeredEmbedder):
         await asyncio.wait_for(waiting, BOUND_S)
 
 
-def test_keys_differ_by_model_dimension_role_and_text():
+def test_keys_differ_by_model_dimension_role_and_text() -> None:
     card = HashingEmbedder().card
     keys = {
         vector_key(card, "query", "a"),
@@ -124,7 +124,7 @@ def test_keys_differ_by_model_dimension_role_and_text():
     assert len(keys) == 7
 
 
-async def test_the_longest_unused_makes_room():
+async def test_the_longest_unused_makes_room() -> None:
     cache = MemoryVectorCache(2)
     await cache.set_many([(b"a", b"1"), (b"b", b"2")])
     await cache.get_many([b"a"])
@@ -133,7 +133,7 @@ async def test_the_longest_unused_makes_room():
     assert len(cache) == 2
 
 
-async def test_what_only_the_far_tier_has_is_copied_to_the_near_one():
+async def test_what_only_the_far_tier_has_is_copied_to_the_near_one() -> None:
     near, far = MemoryVectorCache(10), MemoryVectorCache(10)
     tiers = TieredVectorCache([near, far])
     await near.set_many([(b"a", b"1")])

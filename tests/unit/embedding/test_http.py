@@ -44,7 +44,7 @@ def answer(request: httpx.Request, dim: int = 3) -> httpx.Response:
     )
 
 
-async def test_the_request_has_the_form_that_openai_documents():
+async def test_the_request_has_the_form_that_openai_documents() -> None:
     seen: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -56,7 +56,7 @@ async def test_the_request_has_the_form_that_openai_documents():
     assert json.loads(seen[0].content) == {"model": "m", "input": ["tea", "普洱茶"], "encoding_format": "float"}
 
 
-async def test_the_key_is_sent_as_a_bearer_token():
+async def test_the_key_is_sent_as_a_bearer_token() -> None:
     seen: list[str] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -68,7 +68,7 @@ async def test_the_key_is_sent_as_a_bearer_token():
     assert seen == [f"Bearer {KEY}"]
 
 
-async def test_the_dimension_is_asked_for_once():
+async def test_the_dimension_is_asked_for_once() -> None:
     calls: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -85,7 +85,7 @@ async def test_the_dimension_is_asked_for_once():
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
-async def test_a_passing_outage_is_waited_out(status: int):
+async def test_a_passing_outage_is_waited_out(status: int) -> None:
     replies = [status, status, 200]
     naps = Naps()
 
@@ -97,7 +97,7 @@ async def test_a_passing_outage_is_waited_out(status: int):
     assert naps.taken_s == [0.25, 0.5]
 
 
-async def test_a_lasting_outage_is_unavailable_after_three_tries():
+async def test_a_lasting_outage_is_unavailable_after_three_tries() -> None:
     calls: list[int] = []
 
     def handler(_request: httpx.Request) -> httpx.Response:
@@ -123,7 +123,7 @@ async def test_a_lasting_outage_is_unavailable_after_three_tries():
 )
 async def test_a_refusal_is_told_at_once_without_key_text_or_body(
     status: int, error: type[Exception], caplog: pytest.LogCaptureFixture
-):
+) -> None:
     caplog.set_level(logging.DEBUG)
     calls: list[int] = []
 
@@ -154,12 +154,12 @@ async def test_a_refusal_is_told_at_once_without_key_text_or_body(
         ([1], Unavailable, "no list of vectors"),
     ],
 )
-async def test_a_wrong_answer_is_a_clear_error(body: object, error: type[Exception], words: str):
+async def test_a_wrong_answer_is_a_clear_error(body: object, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         await embedder(lambda _request: httpx.Response(200, json=body), dim=3).embed(["a"], "query")
 
 
-async def test_many_texts_are_sent_in_several_requests_and_stay_in_order():
+async def test_many_texts_are_sent_in_several_requests_and_stay_in_order() -> None:
     sizes: list[int] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -184,7 +184,7 @@ async def test_many_texts_are_sent_in_several_requests_and_stay_in_order():
         ("qwen3-embedding-0.6b-e5x", "", ""),
     ],
 )
-def test_models_that_were_trained_with_prefixes_get_them(model: str, query: str, passage: str):
+def test_models_that_were_trained_with_prefixes_get_them(model: str, query: str, passage: str) -> None:
     assert (role_prefix(model, "query"), role_prefix(model, "passage")) == (query, passage)
 
 
@@ -202,5 +202,5 @@ def test_models_that_were_trained_with_prefixes_get_them(model: str, query: str,
 )
 def test_the_wait_doubles_with_jitter_and_honours_retry_after(
     attempt: int, retry_after: str | None, jitter: float, delay_s: float
-):
+) -> None:
     assert retry_delay_s(attempt, retry_after, jitter) == delay_s

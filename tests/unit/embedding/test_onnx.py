@@ -49,32 +49,32 @@ def engine() -> Any:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_tokenizer_counts_as_the_original_does(tokenizer: UnigramTokenizer, engine: Any, text: str):
+def test_the_tokenizer_counts_as_the_original_does(tokenizer: UnigramTokenizer, engine: Any, text: str) -> None:
     (window,) = windows(tokenizer, "passage: ", text, 512)
     assert len(window) == engine.token_count(text, False)
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_int8_keeps_the_direction_of_the_original_vector(encoder: Encoder, engine: Any, text: str):
+def test_int8_keeps_the_direction_of_the_original_vector(encoder: Encoder, engine: Any, text: str) -> None:
     assert float(encoder.embed([text], "passage")[0] @ engine.passage(text)) > 0.995
 
 
 @pytest.mark.parametrize("text", ["café Zoë", "がぎぐ パピプ", "한국어", "Ångström"])
-def test_decomposed_letters_are_read_as_composed_ones(tokenizer: UnigramTokenizer, text: str):
+def test_decomposed_letters_are_read_as_composed_ones(tokenizer: UnigramTokenizer, text: str) -> None:
     assert tokenizer.ids(unicodedata.normalize("NFD", text)) == tokenizer.ids(text)
 
 
-def test_half_width_kana_with_a_sound_mark_are_read_as_one_character(tokenizer: UnigramTokenizer):
+def test_half_width_kana_with_a_sound_mark_are_read_as_one_character(tokenizer: UnigramTokenizer) -> None:
     assert tokenizer.ids("ｶﾞｷﾞﾊﾟ") == tokenizer.ids("ガギパ")
 
 
 @pytest.mark.parametrize("text", ["<s>", "</s>", "<pad>", "<mask>", "我</s>喜欢"])
-def test_a_text_cannot_smuggle_in_a_special_token(tokenizer: UnigramTokenizer, text: str):
+def test_a_text_cannot_smuggle_in_a_special_token(tokenizer: UnigramTokenizer, text: str) -> None:
     assert not {0, 1, 2, 250_001} & set(tokenizer.ids(text))
 
 
 @pytest.mark.parametrize("words", [0, 1, 500, 505, 510, 520, 1200])
-def test_windows_cover_every_token_once_and_are_of_equal_length(tokenizer: UnigramTokenizer, words: int):
+def test_windows_cover_every_token_once_and_are_of_equal_length(tokenizer: UnigramTokenizer, words: int) -> None:
     text = " ".join(["a"] * words)
     body = tokenizer.ids(text)
     found = list(windows(tokenizer, "passage: ", text, 512))
@@ -85,13 +85,13 @@ def test_windows_cover_every_token_once_and_are_of_equal_length(tokenizer: Unigr
     assert max(map(len, found)) - min(map(len, found)) <= 1
 
 
-def test_the_vector_of_a_text_does_not_depend_on_what_it_is_batched_with(encoder: Encoder):
+def test_the_vector_of_a_text_does_not_depend_on_what_it_is_batched_with(encoder: Encoder) -> None:
     together = encoder.embed(TEXTS, "passage")
     alone = np.concatenate([encoder.embed([text], "passage") for text in TEXTS])
     np.testing.assert_allclose(together, alone, atol=1e-5)
 
 
-def test_the_products_are_computed_in_int8(model_folder: Path):
+def test_the_products_are_computed_in_int8(model_folder: Path) -> None:
     graph = onnx.load(model_folder / ENCODER_FILE).graph
     kinds = Counter(node.op_type for node in graph.node)
     assert kinds["MatMulIntegerToFloat"] == 4 * 12
@@ -100,7 +100,7 @@ def test_the_products_are_computed_in_int8(model_folder: Path):
     assert {tensor.data_type for tensor in large} == {onnx.TensorProto.INT8}
 
 
-def test_the_word_table_reads_the_rows_that_are_asked_for(model_folder: Path):
+def test_the_word_table_reads_the_rows_that_are_asked_for(model_folder: Path) -> None:
     table = WordTable(model_folder / "words.bin", "q4", 384)
     ids = np.array([[5, 250_000], [5, 7]])
     rows = table.look_up(ids)
@@ -111,7 +111,7 @@ def test_the_word_table_reads_the_rows_that_are_asked_for(model_folder: Path):
         np.testing.assert_array_equal(table.look_up(ids), rows)
 
 
-async def test_the_event_loop_goes_on_while_a_batch_is_embedded(encoder: Encoder):
+async def test_the_event_loop_goes_on_while_a_batch_is_embedded(encoder: Encoder) -> None:
     embedder = OnnxEmbedder(E5, Path("unused"), threads=1, loader=lambda: encoder)
     batch = asyncio.create_task(embedder.embed(["我喜欢普洱茶 and long walks. " * 20] * 10, "passage"))
     longest_s, ticks = 0.0, 0
@@ -128,7 +128,7 @@ async def test_the_event_loop_goes_on_while_a_batch_is_embedded(encoder: Encoder
 
 async def test_a_missing_model_folder_is_a_setup_error_at_load_and_the_next_call_tries_again(
     tmp_path: Path, encoder: Encoder
-):
+) -> None:
     missing = [True]
 
     def loader() -> Encoder:
@@ -146,7 +146,7 @@ async def test_a_missing_model_folder_is_a_setup_error_at_load_and_the_next_call
         await OnnxEmbedder(E5, tmp_path, threads=1).load()
 
 
-async def test_a_failure_of_the_runtime_is_unavailable(encoder: Encoder, monkeypatch: pytest.MonkeyPatch):
+async def test_a_failure_of_the_runtime_is_unavailable(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_group: object) -> None:
         raise RuntimeError("out of memory")
 

@@ -42,20 +42,22 @@ class TinyRedis:
                     await writer.drain()
         writer.close()
 
-    def reply(self, command: list[bytes]) -> bytes:
+    def reply(self, command: list[bytes]) -> bytes:  # in RESP3
         name, *args = command
         match name.upper():
             case b"MGET":
                 values = [self.data.get(key) for key in args]
                 return b"*%d\r\n" % len(values) + b"".join(
-                    b"$-1\r\n" if v is None else b"$%d\r\n%s\r\n" % (len(v), v) for v in values
+                    b"_\r\n" if v is None else b"$%d\r\n%s\r\n" % (len(v), v) for v in values
                 )
             case b"SET":
                 self.data[args[0]] = args[1]
                 self.expiry[args[0]] = args[3]
                 return b"+OK\r\n"
+            case b"PING":
+                return b"+PONG\r\n"
             case b"HELLO":
-                return b"*2\r\n$5\r\nproto\r\n:2\r\n" if args[:1] == [b"2"] else b"%1\r\n$5\r\nproto\r\n:3\r\n"
+                return b"%1\r\n$5\r\nproto\r\n:3\r\n"
             case _:
                 return b"+OK\r\n"
 
@@ -108,7 +110,7 @@ async def cache(server: TinyRedis, failures: list[str], clock: Clock) -> AsyncIt
     await made.close()
 
 
-async def test_what_is_stored_is_found_by_another_process(cache: RedisVectorCache, server: TinyRedis):
+async def test_what_is_stored_is_found_by_another_process(cache: RedisVectorCache, server: TinyRedis) -> None:
     await cache.set_many([(b"a", b"\x00\xff\r\n"), (b"b", b"2")])
     other = RedisVectorCache(f"redis://127.0.0.1:{server.port}", timeout_s=0.5)
     assert await other.get_many([b"a"]) == [None]  # not connected yet: nobody waits for that
@@ -117,7 +119,7 @@ async def test_what_is_stored_is_found_by_another_process(cache: RedisVectorCach
     await other.close()
 
 
-async def test_keys_have_a_namespace_and_expire(cache: RedisVectorCache, server: TinyRedis):
+async def test_keys_have_a_namespace_and_expire(cache: RedisVectorCache, server: TinyRedis) -> None:
     await cache.set_many([(b"a", b"1")])
     assert list(server.data) == [b"memex:vector:a"]
     assert int(server.expiry[b"memex:vector:a"]) > 86_400
@@ -125,7 +127,7 @@ async def test_keys_have_a_namespace_and_expire(cache: RedisVectorCache, server:
 
 async def test_a_redis_that_hangs_is_a_miss_within_the_timeout_and_told_once(
     cache: RedisVectorCache, server: TinyRedis, failures: list[str], clock: Clock, caplog: pytest.LogCaptureFixture
-):
+) -> None:
     server.mute = True
     async with asyncio.timeout(BOUND_S):
         assert await cache.get_many([b"a"]) == [None]
@@ -142,7 +144,7 @@ async def test_a_redis_that_hangs_is_a_miss_within_the_timeout_and_told_once(
 
 async def test_a_redis_that_comes_back_is_used_again(
     cache: RedisVectorCache, server: TinyRedis, failures: list[str], clock: Clock
-):
+) -> None:
     server.mute = True
     await cache.get_many([b"a"])
     server.mute = False
@@ -155,7 +157,7 @@ async def test_a_redis_that_comes_back_is_used_again(
     assert len(failures) == 1
 
 
-async def test_a_redis_that_is_not_there_is_a_miss(failures: list[str]):
+async def test_a_redis_that_is_not_there_is_a_miss(failures: list[str]) -> None:
     listener = await asyncio.start_server(lambda _r, _w: None, "127.0.0.1", 0)
     port = listener.sockets[0].getsockname()[1]
     listener.close()
@@ -167,7 +169,7 @@ async def test_a_redis_that_is_not_there_is_a_miss(failures: list[str]):
     await cache.close()
 
 
-def test_a_url_that_is_none_is_refused_without_its_password():
+def test_a_url_that_is_none_is_refused_without_its_password() -> None:
     with pytest.raises(SetupError, match="REDIS_URL") as caught:
         RedisVectorCache("http://:hidden@nowhere")
     assert "hidden" not in str(caught.value)

@@ -63,3 +63,9 @@ SELECT count(*) FROM (SELECT FROM memex.memory_vectors LIMIT $1) counted
 
 -- name: try_lock
 SELECT pg_try_advisory_lock($1)
+
+-- name: set_lock_timeout
+SELECT set_config('lock_timeout', $1, false)
+
+-- name: set_path
+SELECT set_config('search_path', $1, false)
