@@ -21,6 +21,13 @@ __all__ = ["Environment", "NotMeasurable"]
 _ROOT = Path(__file__).resolve().parent.parent
 
 
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)
+
+
 class NotMeasurable(Exception):
     """A measurement cannot run here; says what is missing."""
 
@@ -53,8 +60,13 @@ class Environment:
         built = self.model_dir()
         own = model_folder(data_dir, bundled_model("multilingual-e5-small"))
         if not own.exists():
-            shutil.copytree(built, own, copy_function=os.link)
+            shutil.copytree(built, own, copy_function=_link)
         env = {
+            # Whatever the caller's shell has set: a measurement never writes into somebody's database.
+            "DATABASE_URL": "",
+            "MEMEX_DATABASE_URL": "",
+            "REDIS_URL": "",
+            "MEMEX_REDIS_URL": "",
             "MEMEX_PORT": str(port),
             "MEMEX_DATA_DIR": str(data_dir),
             "MEMEX_LOG_LEVEL": "WARNING",

@@ -6,7 +6,6 @@ from the same files. The session has ONNX Runtime's own defaults but for the num
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +23,9 @@ from memex_server.ports import FloatArray, Role
 
 __all__ = ["Batch", "PlainModel", "model_dir"]
 
-_DIR_VARIABLE = "BENCH_MODEL_DIR"
 
-
-def model_dir(default: Path) -> Path:
-    """Return the folder of the built model, building it at first (5 to 25 s)."""
-    folder = Path(os.environ.get(_DIR_VARIABLE, default))
+def model_dir(folder: Path) -> Path:
+    """Build the model into `folder` unless it is there (5 to 25 s), and return the folder."""
     return build_model(folder, lambda _step, _share: None)
 
 

