@@ -144,8 +144,7 @@ async def _service(data_dir: Path) -> AsyncIterator[tuple[MemoryService, _Given]
             max_size=4,
             acquire_timeout_s=600,
             statement_timeout_s=600,
-            use_service_role=facts.bypasses_rls,
-            vector_schema=facts.vector_schema,
+            facts=facts,
         )
         try:
             yield (
@@ -163,7 +162,7 @@ async def _service(data_dir: Path) -> AsyncIterator[tuple[MemoryService, _Given]
             )
         finally:
             await database.close()
-        await ensure_vector_index(server.dsn, "hnsw", vector_schema=facts.vector_schema)
+        await ensure_vector_index(server.dsn, "hnsw", card=card, search_path=facts.search_path)
         await _analyse(server.dsn)
     finally:
         await asyncio.to_thread(server.release)

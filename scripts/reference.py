@@ -45,8 +45,8 @@ def _cli() -> str:
     import os
 
     lines = ["# Command line", "", _NOTE]
-    os.environ["COLUMNS"] = "100"  # noqa: TID251 - argparse wraps to it, and the page must not depend on the terminal
-    for command in ([], ["serve"], ["setup"]):
+    os.environ["COLUMNS"] = "100"
+    for command in ([], ["serve"], ["setup"], ["reembed"]):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
             run_cli([*command, "--help"])

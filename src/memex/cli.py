@@ -49,6 +49,13 @@ def _parser() -> argparse.ArgumentParser:
         description="Make the data directory and the embedding model, so that the first start is fast.",
     )
     setup.set_defaults(run=_setup)
+    reembed = commands.add_parser(
+        "reembed",
+        help="move all memories to the embedding model that is set now",
+        description="Embed all memories again with EMBEDDING_MODEL. Running services go on with the old model "
+        "until the end, and must then be restarted with the new one. An interrupted run is continued by the next.",
+    )
+    reembed.set_defaults(run=_reembed)
     return parser
 
 
@@ -68,6 +75,16 @@ def _setup() -> int:
     settings = from_env(os.environ)
     prepare(settings)
     print(f"memex is set up in {settings.data_path}")
+    return _OK
+
+
+def _reembed() -> int:
+    _need_server()
+    from memex_server.reembed import reembed
+    from memex_server.settings import from_env
+
+    settings = from_env(os.environ)
+    print(f"{reembed(settings):,} memories embedded with {settings.embedding.embedding_model}")
     return _OK
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
-from uvicorn.supervisors import Multiprocess
 
 from memex import __version__
 from memex.protocol.errors import MemexError, SetupError
@@ -32,6 +37,8 @@ __all__ = ["application", "serve"]
 _LOG = logging.getLogger(__name__)
 _GRACE_S = 7  # requests in flight may finish; with the database's stop the whole stays below 10 s
 _START_S = 120
+_WATCH_S = 0.2
+_RESTART_S = 1.0
 
 
 def serve(settings: Settings) -> int:
@@ -48,30 +55,106 @@ def serve(settings: Settings) -> int:
     workers = settings.server.workers
     if workers > 1:
         prepare_multiprocess(settings.data_path / "metrics" / str(port), os.environ)
-    config = uvicorn.Config(
+    ready = threading.Event()
+    threading.Thread(target=_announce, args=(url, ready), daemon=True).start()
+    return _Workers(workers, sock, ready).run() if workers > 1 else _serve_here(sock)
+
+
+def _config() -> uvicorn.Config:
+    return uvicorn.Config(
         f"{__name__}:application",
         factory=True,
-        workers=workers,
         loop="uvloop",
         http="httptools",
         lifespan="on",
         access_log=False,
         log_config=None,
         timeout_graceful_shutdown=_GRACE_S,
-        timeout_worker_healthcheck=30,
         backlog=4096,
     )
-    threading.Thread(target=_announce, args=(url,), daemon=True).start()
-    # uvicorn raises the signal once more when all is closed; by then there is nothing left to end.
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    with contextlib.suppress(KeyboardInterrupt):
-        if workers > 1:
-            Multiprocess(config, sockets=[sock]).run()
-            return 0
-        server = uvicorn.Server(config)
+
+
+def _on_end(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Let `handler` hear the signals that end the service, a closed terminal included (but not under nohup)."""
+    signal.signal(signal.SIGTERM, handler)
+    signal.signal(signal.SIGINT, handler)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, handler)
+
+
+def _serve_here(sock: socket.socket) -> int:
+    """Serve in this process; return 0 after a signal, 1 if it did not start."""
+    server = uvicorn.Server(_config())
+    # uvicorn listens to signals only while it runs, and raises them once more at its end; both are meant for it.
+    _on_end(server.handle_exit)
+    try:
         server.run(sockets=[sock])
-        return 0 if server.started else 1
+    except SystemExit:
+        return 1  # `application` has said why
     return 0
+
+
+def _work(sock: socket.socket) -> None:
+    """Serve as one of several worker processes, until a signal or the end of the parent."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # noqa: S101 - for the type checker
+
+    def end_with_parent() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    # An orphan would keep the port, and nobody would know of it.
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    sys.exit(_serve_here(sock))
+
+
+class _Workers:
+    """Worker processes on one socket: one that dies is replaced, until a signal ends all of them."""
+
+    def __init__(self, count: int, sock: socket.socket, ready: threading.Event) -> None:
+        self._spawn = multiprocessing.get_context("spawn")
+        self._sock = sock
+        self._ready = ready
+        self._ending = False
+        self._slots: list[tuple[SpawnProcess, float] | None] = [None] * count
+
+    def run(self) -> int:
+        """Return 0 after a signal, 1 if the first workers cannot start."""
+        multiprocessing.allow_connection_pickling()
+        _on_end(self._end)
+        failed = False
+        while not self._ending and not failed:
+            failed = any([self._look_after(slot) for slot in range(len(self._slots))])
+            alive = [slot[0].sentinel for slot in self._slots if slot and slot[0].is_alive()]
+            multiprocessing.connection.wait(alive, _WATCH_S)
+        processes = [slot[0] for slot in self._slots if slot]
+        for process in processes:
+            process.terminate()
+        deadline = time.monotonic() + _GRACE_S + 2
+        for process in processes:
+            process.join(max(0.0, deadline - time.monotonic()))
+            process.kill()
+        return int(failed)
+
+    def _end(self, _number: int, _frame: FrameType | None) -> None:
+        self._ending = True
+
+    def _look_after(self, slot: int) -> bool:
+        """Start the worker of a slot if it does not run; return True if that is in vain."""
+        now = time.monotonic()
+        found = self._slots[slot]
+        if found is not None:
+            process, started = found
+            # A worker that dies at once must not keep the machine busy with being started.
+            if process.is_alive() or now - started < _RESTART_S:
+                return False
+            if process.exitcode == 1 and not self._ready.is_set():
+                return True
+            _LOG.warning("a worker died, another takes its place", extra={"action": "worker", "pid": process.pid})
+        process = self._spawn.Process(target=_work, args=(self._sock,))
+        process.start()
+        self._slots[slot] = (process, now)
+        return False
 
 
 class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI application
@@ -81,8 +164,12 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
     """
 
     def __init__(self) -> None:
-        self._settings = from_env(os.environ)
+        self._settings = from_env(os.environ, warn=False)  # the command has warned already
         configure_logging(self._settings.server.log_level, self._settings.server.log_format)
+        # What it tells at INFO is its own inner life, and a failed start is told below.
+        uvicorn_log = logging.getLogger("uvicorn.error")
+        uvicorn_log.setLevel(logging.WARNING)
+        uvicorn_log.addFilter(lambda record: not record.getMessage().startswith("Application startup failed"))
         self._app: Any = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -100,12 +187,15 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
                 _forget_dead_workers()
                 service = await stack.enter_async_context(open_memex(self._settings, metrics=metrics))
                 self._app = create_app(service, self._settings, metrics)
+                _LOG.info("ready", extra={"action": "ready", "pid": os.getpid()})
                 await send({"type": "lifespan.startup.complete"})
                 await receive()
+            _LOG.info("stopped", extra={"action": "stopped", "pid": os.getpid()})
         except MemexError as e:
             # One line that says what to do; the traceback is for the curious.
             _LOG.debug("start-up failed", exc_info=True)
-            await send({"type": "lifespan.startup.failed", "message": f"memex cannot start: {e}"})
+            print(f"memex: cannot start: {e}", file=sys.stderr, flush=True)
+            await send({"type": "lifespan.startup.failed"})
             return
         await send({"type": "lifespan.shutdown.complete"})
 
@@ -135,8 +225,8 @@ def _forget_dead_workers() -> None:
             forget_worker(pid, Path(str(directory)))
 
 
-def _announce(url: str) -> None:
-    """Print where memex listens, once it answers."""
+def _announce(url: str, ready: threading.Event) -> None:
+    """Print where memex listens, once it answers, and set `ready`."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + _START_S
     while time.monotonic() < deadline:
@@ -147,6 +237,7 @@ def _announce(url: str) -> None:
             time.sleep(0.05)
     else:
         return
+    ready.set()
     body = '{"agent_id": "me", "user_id": "me", "content": "I like green tea."}'
     print(
         f"memex {__version__} listens on {url} (documentation: {url}/docs)\n"

@@ -30,18 +30,17 @@ from memex.core.memory import (
     Version,
     utc,
 )
-from memex.core.passages import passages
-from memex.core.text import term_counts, term_hash, terms
+from memex.core.text import term_hash, terms
 from memex.protocol.errors import InvalidInput, MemexError, RateLimited, Unavailable
 
 from .checks import check_new, check_patch, check_search
 from .ids import IdSource
-from .ports import Clock, Embedder, IdempotencyKey, IndexEntry, MemoryRepo, Observer, PreparedMemory, Query, RateLimiter
+from .indexing import index_texts
+from .ports import Clock, Embedder, IdempotencyKey, MemoryRepo, Observer, PreparedMemory, Query, RateLimiter
 from .ranking import Plan, Ranked, plan_weights, rank
 
 __all__ = ["MemoryService"]
 
-_PASSAGE_TOKENS = 256  # long texts are cut in passages of about this size, each with its own vector
 _MAX_QUERY_TERMS = 256  # the rest of a longer query is repetition or a pasted document
 
 
@@ -113,30 +112,13 @@ class MemoryService:
             done = await self._repo.replay(key)
             if done is not None:
                 return done
-        indexes = await self._index([new.content for new in news])
+        indexes = await index_texts(self._embedder, [new.content for new in news])
         now = self._clock()
         prepared = [PreparedMemory(self._ids(now), new, index) for new, index in zip(news, indexes, strict=True)]
         stored = await self._repo.store(prepared, now=now, key=key)
         for outcome, count in Counter("created" if one.created else "duplicate" for one in stored).items():
             self._observer.operation("create", outcome, count)
         return stored
-
-    async def _index(self, texts: Sequence[str]) -> list[IndexEntry]:
-        """Work out passages, vectors and terms of texts; all are embedded together."""
-        spans = [[(span.start, span.end) for span in passages(text, max_tokens=_PASSAGE_TOKENS)] for text in texts]
-        pieces = [text[start:end] for text, cuts in zip(texts, spans, strict=True) for start, end in cuts]
-        vectors = await self._embedder.embed(pieces, "passage")
-        entries, done = [], 0
-        for cuts in spans:
-            postings: list[tuple[int, int, int]] = []
-            n_terms = 0
-            for number in range(len(cuts)):
-                counts, length = term_counts(pieces[done + number])
-                postings += [(term, number, tf) for term, tf in counts.items()]
-                n_terms += length
-            entries.append(IndexEntry(cuts, vectors[done : done + len(cuts)], postings, n_terms))
-            done += len(cuts)
-        return entries
 
     # -- searching -----------------------------------------------------------------------------
 
@@ -216,7 +198,7 @@ class MemoryService:
         check_patch(patch)
         index = None
         if isinstance(patch.content, str):
-            [index] = await self._index([patch.content])
+            [index] = await index_texts(self._embedder, [patch.content])
         memory = await self._repo.patch(memory_id, patch, index, user_id=user_id, agent_id=agent_id, now=self._clock())
         self._observer.operation("update", "updated")
         return memory
@@ -237,7 +219,7 @@ class MemoryService:
     async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
         """Bring a deleted memory back. Raises NotFound, Conflict, Unavailable."""
         memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
-        [index] = await self._index([memory.content])
+        [index] = await index_texts(self._embedder, [memory.content])
         memory = await self._repo.restore(memory_id, index, user_id=user_id, agent_id=agent_id, now=self._clock())
         self._observer.operation("restore", "restored")
         return memory

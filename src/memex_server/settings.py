@@ -180,10 +180,10 @@ class Settings:
         return chosen or max(1, len(os.sched_getaffinity(0)) // self.server.workers)
 
 
-def from_env(env: Mapping[str, str]) -> Settings:
+def from_env(env: Mapping[str, str], *, warn: bool = True) -> Settings:
     """Build `Settings` from environment variables.
 
-    Unknown `MEMEX_` names are logged as warnings with the nearest known name.
+    With `warn`, unknown `MEMEX_` names are logged as warnings with the nearest known name.
 
     Raises:
         SetupError: a value does not parse or is out of range; the message names the variable.
@@ -201,7 +201,7 @@ def from_env(env: Mapping[str, str]) -> Settings:
             if name is not None:
                 values[f.name] = _parse(name, env[name], hints[f.name], f.metadata)
         groups[group.name] = cls(**values)
-    for name in sorted(n for n in env if n.startswith("MEMEX_") and n not in known):
+    for name in sorted(n for n in env if warn and n.startswith("MEMEX_") and n not in known):
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         _LOG.warning("unknown setting %s is ignored%s", name, hint)

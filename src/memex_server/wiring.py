@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from functools import partial
 
+from memex.protocol.errors import Unavailable
+
 from .background import running
 from .embedding import Callbacks, LoadableEmbedder, build_embedder
 from .ids import IdSource
@@ -15,14 +17,14 @@ from .metrics import Metrics
 from .ports import Clock
 from .postgres.embedded import EmbeddedServer
 from .postgres.limiter import PostgresRateLimiter
-from .postgres.migrate import DatabaseFacts, prepare_database
-from .postgres.pool import Database, open_database
+from .postgres.migrate import prepare_database
+from .postgres.pool import Database, DatabaseFacts, open_database, safe_dsn
 from .postgres.repo import PostgresRepo
 from .postgres.vector_index import ensure_vector_index
 from .service import MemoryService
 from .settings import Settings
 
-__all__ = ["open_memex", "system_clock"]
+__all__ = ["open_embedder", "open_memex", "open_server", "system_clock"]
 
 _WATCH_S = 0.5
 _TIDY_S = 60.0
@@ -47,13 +49,13 @@ async def open_memex(
     """
     metrics = metrics or Metrics()
     async with contextlib.AsyncExitStack() as stack:
-        embedder = _embedder(settings, metrics)
+        embedder = open_embedder(settings, metrics)
         stack.push_async_callback(embedder.close)
         # The model loads in its own thread while the database starts.
         loading = asyncio.create_task(embedder.load())
         stack.push_async_callback(_finished, loading)
-        dsn = await stack.enter_async_context(_server(settings))
-        facts = await prepare_database(dsn, embedder.card)
+        dsn = await stack.enter_async_context(open_server(settings))
+        facts = await _prepared(dsn, embedder)
         pool = await _pool(settings, dsn, facts)
         stack.push_async_callback(pool.close)
         service = MemoryService(
@@ -78,14 +80,21 @@ async def open_memex(
             metrics.pool(active=active, idle=idle)
 
         tidy = partial(service.tidy, tombstone_days=settings.database.tombstone_days)
-        index = partial(ensure_vector_index, dsn, settings.database.vector_index, vector_schema=facts.vector_schema)
+        index = partial(
+            ensure_vector_index,
+            dsn,
+            settings.database.vector_index,
+            card=embedder.card,
+            search_path=facts.search_path,
+        )
         await stack.enter_async_context(running("tidy", tidy, _TIDY_S))
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))
         await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
         yield service
 
 
-def _embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:
+def open_embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:
+    """Return the embedder that the settings choose; nothing is loaded yet. Raises SetupError."""
     callbacks = Callbacks(
         on_run=metrics.embedded,
         on_error=metrics.embedding_failed,
@@ -98,7 +107,7 @@ def _embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:
 
 
 @contextlib.asynccontextmanager
-async def _server(settings: Settings) -> AsyncIterator[str]:
+async def open_server(settings: Settings) -> AsyncIterator[str]:
     """Yield the DSN of the user's database, or of the embedded one, which is kept running meanwhile."""
     if settings.database.database_url:
         yield settings.database.database_url
@@ -112,6 +121,14 @@ async def _server(settings: Settings) -> AsyncIterator[str]:
         await asyncio.to_thread(server.release)
 
 
+async def _prepared(dsn: str, embedder: LoadableEmbedder) -> DatabaseFacts:
+    try:
+        return await prepare_database(dsn, embedder.card)
+    except Unavailable as e:
+        # At start the question is which database; later it is known.
+        raise Unavailable(f"{e} ({safe_dsn(dsn)})", retry_after_s=e.retry_after_s) from e
+
+
 async def _pool(settings: Settings, dsn: str, facts: DatabaseFacts) -> Database:
     database = settings.database
     return await open_database(
@@ -121,8 +138,7 @@ async def _pool(settings: Settings, dsn: str, facts: DatabaseFacts) -> Database:
         max_size=database.db_max_pool_size,
         acquire_timeout_s=database.db_acquire_timeout_s,
         statement_timeout_s=database.db_statement_timeout_s,
-        use_service_role=facts.bypasses_rls,
-        vector_schema=facts.vector_schema,
+        facts=facts,
     )
 
 

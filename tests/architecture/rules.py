@@ -57,12 +57,13 @@ _SERVER: dict[str, set[str]] = {
     "ids": set(),
     "background": set(),
     "checks": {"ports"},
-    "service": {"ports", "ranking", "ids", "checks"},
+    "indexing": {"ports"},
+    "service": {"ports", "ranking", "ids", "checks", "indexing"},
     **{adapter: {"ports", "settings"} for adapter in ADAPTERS},
     **{face: {"service", "ports", "settings", "metrics", "logs"} for face in FACES},
 }
 # The composition root, and the commands that call it.
-_SERVER_ROOT = {"wiring", "prepare", "serve", "testing", "__main__"}
+_SERVER_ROOT = {"wiring", "reembed", "prepare", "serve", "testing", "__main__"}
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "_version"}
 _ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "testing", "logging_setup"}

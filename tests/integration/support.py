@@ -15,8 +15,7 @@ from memex_server.ids import IdSource
 from memex_server.metrics import Metrics
 from memex_server.ports import Clock, Embedder, FloatArray, Role
 from memex_server.postgres.limiter import PostgresRateLimiter
-from memex_server.postgres.migrate import DatabaseFacts
-from memex_server.postgres.pool import Database, open_database
+from memex_server.postgres.pool import Database, DatabaseFacts, open_database
 from memex_server.postgres.repo import PostgresRepo
 from memex_server.service import MemoryService
 from memex_server.testing import HashingEmbedder
@@ -69,8 +68,7 @@ async def opened(
         max_size=max_size,
         acquire_timeout_s=acquire_timeout_s,
         statement_timeout_s=30,
-        use_service_role=facts.bypasses_rls,
-        vector_schema=facts.vector_schema,
+        facts=facts,
     )
     try:
         yield db

@@ -15,10 +15,10 @@ import asyncpg
 from memex.protocol.errors import SetupError
 
 from ..ports import ModelCard
-from .pool import safe_dsn, search_path, translated
+from .pool import DatabaseFacts, safe_dsn, search_path, translated, vector_space
 from .queries import load
 
-__all__ = ["DatabaseFacts", "Migration", "migrations", "prepare_database"]
+__all__ = ["Migration", "create_vectors", "grant_vectors", "migrations", "prepare_database"]
 
 _LOG = logging.getLogger(__name__)
 _LOCK = 7_365_109_883_412  # any constant; all memex processes use the same
@@ -41,16 +41,6 @@ class Migration:
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseFacts:
-    """What the pool must know of the database."""
-
-    server_version: str
-    vector_version: str
-    vector_schema: str
-    bypasses_rls: bool
-
-
 def migrations() -> list[Migration]:
     """Return the migrations that ship with this memex, in order."""
     found = []
@@ -61,8 +51,8 @@ def migrations() -> list[Migration]:
     return sorted(found, key=lambda m: m.number)
 
 
-async def prepare_database(dsn: str, card: ModelCard) -> DatabaseFacts:
-    """Migrate the database at `dsn` and pin its embedding model.
+async def prepare_database(dsn: str, card: ModelCard, *, pin: bool = True) -> DatabaseFacts:
+    """Migrate the database at `dsn` and pin its embedding model, or if not `pin` leave the pin as it is.
 
     Raises:
         SetupError: version, extension, rights or the pinned model do not fit; the message says which.
@@ -74,14 +64,14 @@ async def prepare_database(dsn: str, card: ModelCard) -> DatabaseFacts:
         except (ValueError, asyncpg.ClientConfigurationError) as e:
             raise SetupError(f"DATABASE_URL cannot be used: {type(e).__name__} at {safe_dsn(dsn)}") from e
         try:
-            return await _prepare(connection, card)
+            return await _prepare(connection, card, pin=pin)
         except asyncpg.InsufficientPrivilegeError as e:
             raise SetupError(f"the role of DATABASE_URL lacks a right that memex needs: {e}") from e
         finally:
             await connection.close(timeout=5)
 
 
-async def _prepare(connection: asyncpg.Connection, card: ModelCard) -> DatabaseFacts:
+async def _prepare(connection: asyncpg.Connection, card: ModelCard, *, pin: bool) -> DatabaseFacts:
     sql = load("setup")
     facts: Any = await connection.fetchrow(sql["facts"])
     if facts["server_version"] < _LEAST_SERVER:
@@ -102,15 +92,17 @@ async def _prepare(connection: asyncpg.Connection, card: ModelCard) -> DatabaseF
         )
     await connection.execute(sql["create_schema"])
     await connection.execute(sql["create_ledger"])
-    await connection.execute(sql["set_path"], search_path(facts["vector_schema"]))
+    await connection.execute(sql["set_path"], search_path(facts["vector_schema"], vector_space(card.id, card.dim)))
     await _apply(connection)
-    await _pin_model(connection, card)
-    if facts["bypasses_rls"]:
-        await _prepare_role(connection)
+    if pin:
+        await _pin_model(connection, card)
+        if facts["bypasses_rls"]:
+            await _prepare_role(connection, card)
     return DatabaseFacts(
         server_version=facts["server_version_text"],
         vector_version=facts["vector_version"],
-        vector_schema=facts["vector_schema"],
+        search_path=search_path(facts["vector_schema"], vector_space(card.id, card.dim)),
+        extension_schema=facts["vector_schema"],
         bypasses_rls=facts["bypasses_rls"],
     )
 
@@ -154,12 +146,11 @@ async def _apply(connection: asyncpg.Connection) -> None:
 
 
 async def _pin_model(connection: asyncpg.Connection, card: ModelCard) -> None:
-    sql, vectors = load("setup"), load("vectors")
+    sql = load("setup")
     pinned = await connection.fetchrow(sql["pinned_model"])
     if pinned is None:
         async with connection.transaction():
-            for name in ("create_table", "store_plain", "enable_rls", "force_rls", "policy"):
-                await connection.execute(vectors[name].format(table="memory_vectors", dim=int(card.dim)))
+            await create_vectors(connection, card)
             await connection.execute(sql["pin_model"], card.id, card.dim)
         return
     if (pinned["model_id"], pinned["dim"]) != (card.id, card.dim):
@@ -169,7 +160,21 @@ async def _pin_model(connection: asyncpg.Connection, card: ModelCard) -> None:
         )
 
 
-async def _prepare_role(connection: asyncpg.Connection) -> None:
+async def create_vectors(connection: asyncpg.Connection, card: ModelCard) -> None:
+    """Make the schema and table for the vectors of a model, if they are not there."""
+    vectors, schema = load("vectors"), vector_space(card.id, card.dim)
+    steps = ("create_schema", "create_table", "store_plain", "enable_rls", "force_rls", "drop_policy", "create_policy")
+    for name in steps:
+        await connection.execute(vectors[name].format(schema=schema, dim=int(card.dim)))
+
+
+async def grant_vectors(connection: asyncpg.Connection, card: ModelCard) -> None:
+    """Let the service's role use the vectors of a model."""
+    for name in ("grant_schema", "grant_tables"):
+        await connection.execute(load("vectors")[name].format(schema=vector_space(card.id, card.dim)))
+
+
+async def _prepare_role(connection: asyncpg.Connection, card: ModelCard) -> None:
     sql = load("setup")
     if not await connection.fetchval(sql["role_exists"]):
         # Roles belong to the whole server: another database's memex may make it at this moment.
@@ -177,3 +182,4 @@ async def _prepare_role(connection: asyncpg.Connection) -> None:
             await connection.execute(sql["create_role"])
     await connection.execute(sql["grant_schema"])
     await connection.execute(sql["grant_tables"])
+    await grant_vectors(connection, card)

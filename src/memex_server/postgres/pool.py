@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +16,7 @@ from pgvector.asyncpg import register_vector
 
 from memex.protocol.errors import MemexError, SetupError, Unavailable
 
-__all__ = ["Database", "open_database", "safe_dsn", "search_path", "translated"]
+__all__ = ["Database", "DatabaseFacts", "open_database", "safe_dsn", "search_path", "translated", "vector_space"]
 
 _SERVICE_ROLE = "memex_service"
 # What asyncpg gives to a connection at start survives its RESET ALL on release; SET would not.
@@ -33,9 +35,14 @@ _SESSION = {
 }
 
 
-def search_path(vector_schema: str) -> str:
-    """Return the schemas to look in: memex's own, and the one that holds pgvector's types."""
-    return f'memex, "{vector_schema}", public'
+def vector_space(model_id: str, dim: int) -> str:
+    """Return the schema that holds the vectors of one model, and of no other."""
+    return f"memex_{hashlib.sha256(f'{model_id} {dim}'.encode()).hexdigest()[:12]}"
+
+
+def search_path(extension_schema: str, vectors: str) -> str:
+    """Return the schemas to look in: memex's own, the model's, and the one that holds pgvector's types."""
+    return f'memex, {vectors}, "{extension_schema}", public'
 
 
 def safe_dsn(dsn: str) -> str:
@@ -59,6 +66,10 @@ def translated() -> Iterator[None]:
         raise Unavailable("the database has no connection left", retry_after_s=1) from e
     except asyncpg.DiskFullError as e:
         raise Unavailable("the database's disk is full; nothing was written", retry_after_s=60) from e
+    except asyncpg.UndefinedTableError as e:
+        raise Unavailable(
+            "the embedding model of this database was changed: restart memex with the new one", retry_after_s=60
+        ) from e
     except asyncpg.QueryCanceledError as e:
         raise Unavailable("the database took too long; nothing was written", retry_after_s=2) from e
     except (
@@ -73,6 +84,17 @@ def translated() -> Iterator[None]:
         TimeoutError,
     ) as e:
         raise Unavailable("the database does not answer", retry_after_s=1) from e
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What the pool must know of the database."""
+
+    server_version: str
+    vector_version: str
+    search_path: str
+    extension_schema: str
+    bypasses_rls: bool
 
 
 class Database:
@@ -117,25 +139,24 @@ async def open_database(
     max_size: int,
     acquire_timeout_s: float,
     statement_timeout_s: float,
-    use_service_role: bool,
-    vector_schema: str,
+    facts: DatabaseFacts,
 ) -> Database:
-    """Open the pool. `use_service_role`: the DSN's role would bypass row-level security, so step down.
+    """Open the pool on a database that `migrate.prepare_database` has prepared.
 
     Raises:
         SetupError: the DSN cannot be used at all.
         Unavailable: the database does not answer.
     """
     session = _SESSION | {
-        "search_path": search_path(vector_schema),
+        "search_path": facts.search_path,
         "memex.tenant": tenant_id,
         "statement_timeout": str(int(statement_timeout_s * 1000)),
     }
-    if use_service_role:
+    if facts.bypasses_rls:  # of the DSN's role: step down, so that it applies
         session["role"] = _SERVICE_ROLE
 
     async def prepare(connection: asyncpg.Connection) -> None:
-        await register_vector(connection, schema=vector_schema)
+        await register_vector(connection, schema=facts.extension_schema)
         await connection.set_type_codec("jsonb", encoder=_to_json, decoder=json.loads, schema="pg_catalog")
 
     with translated():

@@ -39,16 +39,16 @@ def random_tensors() -> dict[str, FloatArray]:
     for layer in range(LAYERS):
         prefix = f"encoder.layer.{layer}"
         square = ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"]
-        shapes = {name: (HIDDEN, HIDDEN) for name in square} | {
+        shapes = dict.fromkeys(square, (HIDDEN, HIDDEN)) | {
             "intermediate.dense": (WIDE, HIDDEN),
             "output.dense": (HIDDEN, WIDE),
         }
         for name, shape in shapes.items():
-            tensors[f"{prefix}.{name}.weight"] = some(*shape) / 4
+            tensors[f"{prefix}.{name}.weight"] = some(*shape) * np.float32(0.25)
             tensors[f"{prefix}.{name}.bias"] = some(shape[0])
         norms += [f"{prefix}.attention.output.LayerNorm", f"{prefix}.output.LayerNorm"]
     for name in norms:
-        tensors[f"{name}.weight"] = 1 + some(HIDDEN)
+        tensors[f"{name}.weight"] = some(HIDDEN) + np.float32(1)
         tensors[f"{name}.bias"] = some(HIDDEN)
     return tensors
 

@@ -50,17 +50,6 @@ GRANT USAGE ON SCHEMA memex TO memex_service
 -- name: grant_tables
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA memex TO memex_service
 
--- name: index_exists
-SELECT EXISTS (SELECT FROM pg_indexes WHERE schemaname = 'memex' AND indexname = $1)
-
--- name: index_valid
-SELECT i.indisvalid FROM pg_index i
-JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = 'memex' AND c.relname = $1
-
--- name: row_estimate
-SELECT count(*) FROM (SELECT FROM memex.memory_vectors LIMIT $1) counted
-
 -- name: try_lock
 SELECT pg_try_advisory_lock($1)
 
