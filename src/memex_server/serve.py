@@ -124,7 +124,7 @@ class _Workers:
         _on_end(self._end)
         failed = False
         while not self._ending and not failed:
-            failed = any([self._look_after(slot) for slot in range(len(self._slots))])
+            failed = True in [self._look_after(slot) for slot in range(len(self._slots))]
             alive = [slot[0].sentinel for slot in self._slots if slot and slot[0].is_alive()]
             multiprocessing.connection.wait(alive, _WATCH_S)
         processes = [slot[0] for slot in self._slots if slot]
@@ -192,8 +192,7 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
                 await receive()
             _LOG.info("stopped", extra={"action": "stopped", "pid": os.getpid()})
         except MemexError as e:
-            # One line that says what to do; the traceback is for the curious.
-            _LOG.debug("start-up failed", exc_info=True)
+            # One line that says what to do. A driver's own words may hold a piece of the password, at any level.
             print(f"memex: cannot start: {e}", file=sys.stderr, flush=True)
             await send({"type": "lifespan.startup.failed"})
             return

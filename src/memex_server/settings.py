@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
+from urllib.parse import urlsplit
 
 from memex.protocol.errors import SetupError
 
@@ -213,6 +214,11 @@ def from_env(env: Mapping[str, str], *, warn: bool = True) -> Settings:
         )
     if not settings.server.tenant.strip():
         raise SetupError("MEMEX_TENANT must not be blank")
+    if db.database_url and not _is_postgres_url(db.database_url):
+        raise SetupError(
+            "DATABASE_URL: expected postgresql://user:password@host:port/database, "
+            "with %XX for special characters in user and password"
+        )
     return settings
 
 
@@ -236,6 +242,15 @@ def describe() -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def _is_postgres_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    # A bare `#`, `?` or `/` in a password ends the authority early; the `@` then stands in what follows.
+    return parts.scheme in {"postgresql", "postgres"} and "@" not in parts.path + parts.query + parts.fragment
 
 
 def _env_names(f: dataclasses.Field[Any]) -> list[str]:

@@ -55,6 +55,8 @@ async def open_memex(
         loading = asyncio.create_task(embedder.load())
         stack.push_async_callback(_finished, loading)
         dsn = await stack.enter_async_context(open_server(settings))
+        if settings.embedding.embedding_base_url:
+            await loading  # an endpoint is asked for its dimension; a bundled model's card is known at once
         facts = await _prepared(dsn, embedder)
         pool = await _pool(settings, dsn, facts)
         stack.push_async_callback(pool.close)

@@ -28,6 +28,10 @@ def postgres() -> Iterator[EmbeddedServer]:
     folder = Path(tempfile.mkdtemp(prefix="memex-test-"))
     server = EmbeddedServer(folder)
     server.acquire()
+    # Nobody needs these rows after a crash of the machine, and flushing a database per test takes seconds.
+    for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+        asyncio.run(run(server.dsn, f"ALTER SYSTEM SET {setting} = off"))
+    asyncio.run(run(server.dsn, "SELECT pg_reload_conf()"))
     yield server
     server.release()
     shutil.rmtree(folder, ignore_errors=True)

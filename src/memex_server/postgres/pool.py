@@ -48,9 +48,7 @@ def search_path(extension_schema: str, vectors: str) -> str:
 def safe_dsn(dsn: str) -> str:
     """Return where a DSN points to, without user and password."""
     parts = urlsplit(dsn)
-    host = parts.hostname or "local socket"
-    port = f":{parts.port}" if parts.port else ""
-    return f"{host}{port}{parts.path}"
+    return f"{parts.netloc.rpartition('@')[2] or 'local socket'}{parts.path}"
 
 
 @contextlib.contextmanager
