@@ -30,6 +30,7 @@ __all__ = [
     "MetadataFilter",
     "Query",
     "QueryFlag",
+    "SessionId",
     "Source",
     "Tag",
     "Tags",
@@ -70,6 +71,11 @@ def _true_or_false(value: Any) -> Any:
     raise PydanticCustomError("flag", "must be true or false")
 
 
+def _number_as_text(value: Any) -> Any:
+    # Conversations are often numbered; bool is an int in Python, not in JSON.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 def _json_number(value: Any) -> Any:
     # 10.0 is an integer in JSON Schema, and what some languages write for 10; "10" and true are not.
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -99,6 +105,9 @@ def _searchable(value: dict[str, Any]) -> dict[str, Any]:
 
 
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS, pattern=_NO_NUL)]
+SessionId = Annotated[
+    Id, BeforeValidator(_number_as_text, json_schema_input_type=Id | Annotated[int, Field(ge=-(2**63), lt=2**63)])
+]
 Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT_CHARS, pattern=_NO_NUL)]
 Query = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS, pattern=_NO_NUL)]
 Source = Annotated[str, Field(min_length=1, max_length=MAX_SOURCE_CHARS, pattern=_NO_NUL)]

@@ -66,7 +66,10 @@ _Metadata = Annotated[
     ),
 ]
 _Source = Annotated[f.Source | None, Field(description="Where it comes from.", examples=["chat"])]
-_SessionId = Annotated[f.Id | None, Field(description="The conversation it belongs to.", examples=["session-7"])]
+_SessionId = Annotated[
+    f.SessionId | None,
+    Field(description="The conversation it belongs to; a number is kept as its digits.", examples=["session-7"]),
+]
 _OCCURRED_AT = Field(
     description=f"When it happened (recency counts from here); {_NAIVE}. Absent: now.", examples=[_EXAMPLE_TIME]
 )
