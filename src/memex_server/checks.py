@@ -23,7 +23,9 @@ from memex.core.memory import (
 from memex.core.text import invalid_reason
 from memex.protocol.errors import InvalidInput
 
-__all__ = ["check_new", "check_patch", "check_search"]
+__all__ = ["check_key", "check_new", "check_patch", "check_scope", "check_search"]
+
+_MAX_KEY_CHARS = 255
 
 
 def check_new(new: NewMemory) -> None:
@@ -58,6 +60,19 @@ def check_patch(patch: Patch) -> None:
         value = getattr(patch, name)
         if isinstance(value, datetime):
             _time(name, value)
+
+
+def check_scope(user_id: str | None, agent_id: str | None, tags: Iterable[str] = ()) -> None:
+    """Refuse names that no memory can have. Raises InvalidInput."""
+    for field, value in (("user_id", user_id), ("agent_id", agent_id)):
+        if value is not None:
+            _text(field, value, MAX_ID_CHARS)
+    _tags(tags)
+
+
+def check_key(key: str) -> None:
+    """Refuse an idempotency key that cannot be kept. Raises InvalidInput."""
+    _text("Idempotency-Key", key, _MAX_KEY_CHARS)
 
 
 def check_search(request: SearchRequest) -> None:

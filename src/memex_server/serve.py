@@ -35,7 +35,8 @@ from .wiring import open_memex
 __all__ = ["application", "serve"]
 
 _LOG = logging.getLogger(__name__)
-_GRACE_S = 7  # requests in flight may finish; with the database's stop the whole stays below 10 s
+_GRACE_S = 6  # requests in flight may finish; with the database's stop the whole stays below 10 s
+_END_S = 9.5  # a worker that has not ended by then is killed
 _START_S = 120
 _WATCH_S = 0.2
 _RESTART_S = 1.0
@@ -74,6 +75,15 @@ def _config() -> uvicorn.Config:
     )
 
 
+class _Server(uvicorn.Server):
+    """uvicorn's server, ended by any of its signals in one way: requests finish, the database stops."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin the end. A second signal changes nothing: it is over within seconds anyway."""
+        del sig, frame
+        self.should_exit = True
+
+
 def _on_end(handler: Callable[[int, FrameType | None], None]) -> None:
     """Let `handler` hear the signals that end the service, a closed terminal included (but not under nohup)."""
     signal.signal(signal.SIGTERM, handler)
@@ -84,8 +94,8 @@ def _on_end(handler: Callable[[int, FrameType | None], None]) -> None:
 
 def _serve_here(sock: socket.socket) -> int:
     """Serve in this process; return 0 after a signal, 1 if it did not start."""
-    server = uvicorn.Server(_config())
-    # uvicorn listens to signals only while it runs, and raises them once more at its end; both are meant for it.
+    server = _Server(_config())
+    # uvicorn listens to signals by itself only while it runs, and not to a closed terminal.
     _on_end(server.handle_exit)
     try:
         server.run(sockets=[sock])
@@ -130,7 +140,7 @@ class _Workers:
         processes = [slot[0] for slot in self._slots if slot]
         for process in processes:
             process.terminate()
-        deadline = time.monotonic() + _GRACE_S + 2
+        deadline = time.monotonic() + _END_S
         for process in processes:
             process.join(max(0.0, deadline - time.monotonic()))
             process.kill()

@@ -33,7 +33,7 @@ from memex.core.memory import (
 from memex.core.text import term_hash, terms
 from memex.protocol.errors import InvalidInput, MemexError, RateLimited, Unavailable
 
-from .checks import check_new, check_patch, check_search
+from .checks import check_key, check_new, check_patch, check_scope, check_search
 from .ids import IdSource
 from .indexing import index_texts
 from .ports import Clock, Embedder, IdempotencyKey, MemoryRepo, Observer, PreparedMemory, Query, RateLimiter
@@ -78,6 +78,8 @@ class MemoryService:
             InvalidInput, Conflict, RateLimited, Unavailable.
         """
         check_new(new)
+        if idempotency_key is not None:
+            check_key(idempotency_key)
         [item] = await self._store([new], idempotency_key)
         return item
 
@@ -89,8 +91,10 @@ class MemoryService:
         Items that a face could not even parse come as the exception that says why.
 
         Raises:
-            Conflict, RateLimited, Unavailable: nothing was stored.
+            InvalidInput, Conflict, RateLimited, Unavailable: nothing was stored.
         """
+        if idempotency_key is not None:
+            check_key(idempotency_key)
         items: dict[int, BatchItem] = {}
         valid: list[tuple[int, NewMemory]] = []
         for index, new in enumerate(news):
@@ -188,7 +192,8 @@ class MemoryService:
     # -- by id ---------------------------------------------------------------------------------
 
     async def get(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
-        """Return one live memory. Raises NotFound, Unavailable."""
+        """Return one live memory. Raises InvalidInput, NotFound, Unavailable."""
+        check_scope(user_id, agent_id)
         return await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id)
 
     async def patch(
@@ -196,6 +201,7 @@ class MemoryService:
     ) -> Memory:
         """Change what the patch gives and keep the rest. Raises InvalidInput, NotFound, Conflict, Unavailable."""
         check_patch(patch)
+        check_scope(user_id, agent_id)
         index = None
         if isinstance(patch.content, str):
             [index] = await index_texts(self._embedder, [patch.content])
@@ -206,7 +212,8 @@ class MemoryService:
     async def delete(
         self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, purge: bool = False
     ) -> DeleteReceipt | None:
-        """Delete one memory, for good and with a receipt if `purge`. Raises NotFound, Unavailable."""
+        """Delete one memory, for good and with a receipt if `purge`. Raises InvalidInput, NotFound, Unavailable."""
+        check_scope(user_id, agent_id)
         now = self._clock()
         receipt = None
         if purge:
@@ -217,7 +224,8 @@ class MemoryService:
         return receipt
 
     async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
-        """Bring a deleted memory back. Raises NotFound, Conflict, Unavailable."""
+        """Bring a deleted memory back. Raises InvalidInput, NotFound, Conflict, Unavailable."""
+        check_scope(user_id, agent_id)
         memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
         [index] = await index_texts(self._embedder, [memory.content])
         memory = await self._repo.restore(memory_id, index, user_id=user_id, agent_id=agent_id, now=self._clock())
@@ -227,19 +235,22 @@ class MemoryService:
     async def history(
         self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
     ) -> list[Version]:
-        """Return what became of a memory, oldest first. Raises NotFound, Unavailable."""
+        """Return what became of a memory, oldest first. Raises InvalidInput, NotFound, Unavailable."""
+        check_scope(user_id, agent_id)
         return await self._repo.history(memory_id, user_id=user_id, agent_id=agent_id)
 
     # -- of a scope ----------------------------------------------------------------------------
 
     async def delete_scope(self, *, user_id: str, agent_id: str | None = None, purge: bool = False) -> int:
-        """Delete everything of a scope; return how many memories went. Raises Unavailable."""
+        """Delete everything of a scope; return how many memories went. Raises InvalidInput, Unavailable."""
+        check_scope(user_id, agent_id)
         n = await self._repo.delete_scope(user_id=user_id, agent_id=agent_id, purge=purge, now=self._clock())
         self._observer.operation("delete", "purged" if purge else "deleted")
         return n
 
     async def count(self, *, user_id: str, agent_id: str | None = None) -> int:
-        """Return how many live memories the scope has. Raises Unavailable."""
+        """Return how many live memories the scope has. Raises InvalidInput, Unavailable."""
+        check_scope(user_id, agent_id)
         return await self._repo.count(user_id=user_id, agent_id=agent_id, now=self._clock())
 
     async def tidy(self, *, tombstone_days: float, limit: int = 1000) -> Mapping[str, int]:
@@ -279,7 +290,8 @@ class MemoryService:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page:
-        """Return a page of memories, newest first. Raises InvalidInput for a bad cursor, Unavailable."""
+        """Return a page of memories, newest first. Raises InvalidInput, also for a bad cursor, and Unavailable."""
+        check_scope(user_id, agent_id, tags)
         try:
             before = UUID(cursor) if cursor is not None else None
         except ValueError as e:

@@ -15,11 +15,13 @@ from memex_server.ids import IdSource
 from memex_server.metrics import Metrics
 from memex_server.ports import Clock, Embedder, FloatArray, Role
 from memex_server.postgres.limiter import PostgresRateLimiter
-from memex_server.postgres.pool import Database, DatabaseFacts, open_database
+from memex_server.postgres.pool import Database, DatabaseFacts, open_database, vector_space
 from memex_server.postgres.repo import PostgresRepo
 from memex_server.service import MemoryService
 from memex_server.testing import HashingEmbedder
 
+# Where memory_vectors of the tests' model is.
+_PATH = f"memex, {vector_space(HashingEmbedder().card.id, HashingEmbedder().card.dim)}, public"
 TABLES = ("memories", "memory_terms", "memory_vectors", "memory_versions")
 
 
@@ -148,7 +150,7 @@ async def run(dsn: str, statement: str, *arguments: Any) -> None:
 
 async def query(dsn: str, statement: str, *arguments: Any) -> list[Any]:
     """Return the rows of a statement run as the owner of everything, who sees all tenants."""
-    connection = await asyncpg.connect(dsn, timeout=20)
+    connection = await asyncpg.connect(dsn, timeout=20, server_settings={"search_path": _PATH})
     try:
         if not arguments and not statement.lstrip().upper().startswith(("SELECT", "WITH", "SHOW")):
             await connection.execute(statement)  # DDL, maybe several statements
@@ -168,7 +170,7 @@ async def rows_of(dsn: str, ids: Sequence[Any]) -> dict[str, int]:
     counts = {}
     for table in TABLES:
         key = "id" if table == "memories" else "memory_id"
-        counts[table] = await value(dsn, f"SELECT count(*) FROM memex.{table} WHERE {key} = ANY ($1::uuid[])", ids)
+        counts[table] = await value(dsn, f"SELECT count(*) FROM {table} WHERE {key} = ANY ($1::uuid[])", ids)
     return counts
 
 
@@ -178,7 +180,7 @@ async def orphans(dsn: str) -> dict[str, int]:
     for table in ("memory_terms", "memory_vectors"):
         counts[table] = await value(
             dsn,
-            f"""SELECT count(*) FROM memex.{table} x WHERE NOT EXISTS (
-                SELECT FROM memex.memories m WHERE m.shard = x.shard AND m.id = x.memory_id AND m.deleted_at IS NULL)""",
+            f"""SELECT count(*) FROM {table} x WHERE NOT EXISTS (
+                SELECT FROM memories m WHERE m.shard = x.shard AND m.id = x.memory_id AND m.deleted_at IS NULL)""",
         )
     return counts

@@ -367,16 +367,16 @@ async def test_the_old_words_of_a_patched_text_find_nothing(
     service: MemoryService, dsn: str, old: str, new: str
 ) -> None:
     stored = await service.store(memory(old, tags=("keep",), metadata={"k": 1}))
-    before = await query(dsn, "SELECT embedding::text FROM memex.memory_vectors")
+    before = await query(dsn, "SELECT embedding::text FROM memory_vectors")
     after = await service.patch(stored.memory.id, Patch(content=new))
     assert (after.tags, after.metadata) == (("keep",), {"k": 1})
     assert await found(service, old, mode=SearchMode.KEYWORD) == []
     assert await found(service, new, mode=SearchMode.KEYWORD) == [new]
-    vectors = await query(dsn, "SELECT embedding::text FROM memex.memory_vectors")
+    vectors = await query(dsn, "SELECT embedding::text FROM memory_vectors")
     assert len(vectors) == 1
     assert vectors[0] not in before
     fresh = await service.store(memory(new, user_id="fresh"))
-    twins = await query(dsn, "SELECT DISTINCT embedding::text FROM memex.memory_vectors")
+    twins = await query(dsn, "SELECT DISTINCT embedding::text FROM memory_vectors")
     assert len(twins) == 1, f"{fresh.memory.id} and the patched memory have other vectors"
     assert await orphans(dsn) == {"memory_terms": 0, "memory_vectors": 0}
 

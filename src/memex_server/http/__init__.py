@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from memex_server.http.app import create_app
+
+__all__ = ["create_app"]

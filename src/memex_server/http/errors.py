@@ -34,7 +34,7 @@ __all__ = [
     "problem_of",
 ]
 
-MEDIA_TYPE = b"application/problem+json"
+_MEDIA_TYPE = b"application/problem+json"
 _MAX_ECHO_CHARS = 80
 _MAX_DETAIL_CHARS = 500
 _MAX_ERRORS = 20
@@ -119,7 +119,7 @@ class Problem:
         rid = request_id.get()
         if rid is not None:
             document["instance"] = f"urn:memex:request:{rid}"
-        return Answer(self.status, dump(document), self.headers, MEDIA_TYPE)
+        return Answer(self.status, dump(document), self.headers, _MEDIA_TYPE)
 
 
 def problem_of(error: Exception) -> Problem:

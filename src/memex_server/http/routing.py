@@ -25,7 +25,7 @@ from memex.protocol.errors import TooLarge
 from memex_server.http.answer import Answer
 from memex_server.http.errors import HttpProblem, InvalidRequest, clip, field_errors
 
-__all__ = ["DirectRoute", "Disconnected", "RouteTable", "read_body"]
+__all__ = ["DirectRoute", "Disconnected", "RouteTable", "parse_body", "read_body"]
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MAX_QUERY_FIELDS = 200

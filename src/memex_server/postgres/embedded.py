@@ -225,11 +225,13 @@ class EmbeddedServer:
 
     def _start(self, binaries: Path, account: _Account | None) -> None:
         log = self._cluster / "startup.log"
-        command = [str(binaries / "pg_ctl"), "-D", str(self._cluster), "-w", "-t", "60", "-l", str(log), "start"]
+        # pg_ctl hands its arguments to a shell without escaping `"` and `$`, so no path of the user's may be among them.
+        place = self._cluster.name
+        command = [str(binaries / "pg_ctl"), "-D", place, "-w", "-t", "60", "-l", f"{place}/{log.name}", "start"]
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:
-                _run(command, "the embedded database does not start", timeout_s=90, account=account)
+                _run(command, "the embedded database does not start", timeout_s=90, account=account, cwd=self._data_dir)
                 return
             except SetupError as e:
                 # After a kill -9 the postmaster must be reaped and its children need a moment to leave.
@@ -297,7 +299,9 @@ def _config(socket_dir: Path) -> str:
     )
 
 
-def _run(command: list[str], what: str, *, timeout_s: float, account: _Account | None = None) -> str:
+def _run(
+    command: list[str], what: str, *, timeout_s: float, account: _Account | None = None, cwd: Path = Path("/")
+) -> str:
     """Run a command, as `account` if given, and return what it printed. Raises SetupError."""
     options: dict[str, object] = {}
     if account:
@@ -308,7 +312,7 @@ def _run(command: list[str], what: str, *, timeout_s: float, account: _Account |
     with tempfile.TemporaryFile() as out:
         try:
             done = subprocess.run(  # noqa: S603 - fixed programs, no shell
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=timeout_s, env=env, cwd="/",
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=timeout_s, env=env, cwd=cwd,
                 check=False, **options,
             )  # type: ignore[call-overload]  # fmt: skip
         except subprocess.TimeoutExpired as e:

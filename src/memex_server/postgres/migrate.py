@@ -62,7 +62,8 @@ async def prepare_database(dsn: str, card: ModelCard, *, pin: bool = True) -> Da
         try:
             connection = await asyncpg.connect(dsn, timeout=10, command_timeout=600)
         except (ValueError, asyncpg.ClientConfigurationError) as e:
-            raise SetupError(f"DATABASE_URL cannot be used: {type(e).__name__} at {safe_dsn(dsn)}") from e
+            # Without its cause, whose text quotes parts of the DSN, maybe the password.
+            raise SetupError(f"DATABASE_URL cannot be used: {type(e).__name__} at {safe_dsn(dsn)}") from None
         try:
             return await _prepare(connection, card, pin=pin)
         except asyncpg.InsufficientPrivilegeError as e:

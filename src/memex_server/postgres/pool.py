@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import asyncpg
 from pgvector.asyncpg import register_vector
@@ -19,6 +19,8 @@ from memex.protocol.errors import MemexError, SetupError, Unavailable
 __all__ = ["Database", "DatabaseFacts", "open_database", "safe_dsn", "search_path", "translated", "vector_space"]
 
 _SERVICE_ROLE = "memex_service"
+_EVERY_TENANT = "*"  # what the policies let through for maintenance, so no tenant may have this name
+_HOST = re.compile(r"[\w.,:%\[\]-]*")
 # What asyncpg gives to a connection at start survives its RESET ALL on release; SET would not.
 _SESSION = {
     "application_name": "memex",
@@ -46,9 +48,13 @@ def search_path(extension_schema: str, vectors: str) -> str:
 
 
 def safe_dsn(dsn: str) -> str:
-    """Return where a DSN points to, without user and password."""
-    parts = urlsplit(dsn)
-    return f"{parts.netloc.rpartition('@')[2] or 'local socket'}{parts.path}"
+    """Return where a DSN points to, without user and password, or less if they cannot be told apart from it."""
+    # An unescaped "/", "?" or "#" in a password ends the host part too early, so the last "@" decides.
+    place = dsn.rpartition("@")[2] if "@" in dsn else dsn.partition("://")[2]
+    host, slash, rest = place.partition("/")
+    if not _HOST.fullmatch(host):
+        return "(its host cannot be read)"
+    return f"{host or 'local socket'}{slash}{re.split('[?#]', rest)[0]}"
 
 
 @contextlib.contextmanager
@@ -58,7 +64,7 @@ def translated() -> Iterator[None]:
         yield
     except MemexError:
         raise
-    except (asyncpg.InvalidPasswordError, asyncpg.InvalidCatalogNameError) as e:
+    except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError) as e:
         raise Unavailable(f"the database refuses memex: {type(e).__name__}", retry_after_s=5) from e
     except asyncpg.TooManyConnectionsError as e:
         raise Unavailable("the database has no connection left", retry_after_s=1) from e
@@ -145,6 +151,8 @@ async def open_database(
         SetupError: the DSN cannot be used at all.
         Unavailable: the database does not answer.
     """
+    if tenant_id == _EVERY_TENANT:
+        raise SetupError("MEMEX_TENANT must not be '*': it would see the memories of all tenants")
     session = _SESSION | {
         "search_path": facts.search_path,
         "memex.tenant": tenant_id,
@@ -155,7 +163,7 @@ async def open_database(
 
     async def prepare(connection: asyncpg.Connection) -> None:
         await register_vector(connection, schema=facts.extension_schema)
-        await connection.set_type_codec("jsonb", encoder=_to_json, decoder=json.loads, schema="pg_catalog")
+        await connection.set_type_codec("jsonb", encoder=_to_json, decoder=_from_json, schema="pg_catalog")
 
     with translated():
         try:
@@ -170,8 +178,19 @@ async def open_database(
                 timeout=10,
             )
         except (ValueError, asyncpg.ClientConfigurationError) as e:
-            raise SetupError(f"DATABASE_URL cannot be used: {type(e).__name__} at {safe_dsn(dsn)}") from e
+            # Without its cause, whose text quotes parts of the DSN, maybe the password.
+            raise SetupError(f"DATABASE_URL cannot be used: {type(e).__name__} at {safe_dsn(dsn)}") from None
     return Database(pool, tenant_id=tenant_id, acquire_timeout_s=acquire_timeout_s)
+
+
+def _from_json(text: str) -> Any:
+    return json.loads(text, parse_int=_whole)
+
+
+def _whole(digits: str) -> int | float:
+    # jsonb writes 1e300 out as 301 digits; what was stored as a whole number has at most 64 bits.
+    value = int(digits)
+    return value if -(2**63) <= value < 2**64 else float(value)
 
 
 def _to_json(value: Any) -> str:

@@ -13,7 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from memex.core.identity import same_key, shard_key
-from memex.core.memory import UNSET, DeleteReceipt, Memory, MemoryType, NewMemory, Patch, Stored, Version
+from memex.core.memory import UNSET, DeleteReceipt, Memory, MemoryType, NewMemory, Patch, Stored, Version, utc
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 
 from ..ports import Candidates, Fetched, IdempotencyKey, IndexEntry, PreparedMemory, Query
@@ -179,8 +179,8 @@ class PostgresRepo:
                 old = to_memory(row)
                 new = _patched(to_new(old, row["given_at"]), patch)
                 shard, key = row["shard"], same_key(self._tenant, new)
-                await connection.execute(self._sql["first_version"], shard, memory_id)
-                occurred_at = old.occurred_at if isinstance(patch.occurred_at, type(UNSET)) else patch.occurred_at
+                await connection.execute(self._sql["first_versions"], shard, [memory_id])
+                occurred_at = new.occurred_at if patch.occurred_at is not UNSET else old.occurred_at
                 try:
                     async with connection.transaction():
                         changed = await connection.fetchrow(
@@ -193,7 +193,7 @@ class PostgresRepo:
                 if index is not None:
                     await self._unindex(connection, shard, [memory_id])
                     await self._index(connection, shard, memory_id, index)
-                await connection.execute(self._sql["next_version"], shard, memory_id, "updated", now, agent_id, None)
+                await connection.execute(self._sql["next_versions"], shard, [memory_id], "updated", now, agent_id, None)
                 return to_memory(changed)
 
         return await _retried(run)
@@ -204,11 +204,11 @@ class PostgresRepo:
         async def run() -> None:
             async with self._db.transaction() as connection:
                 row = await self._lock(connection, memory_id, user_id, agent_id, deleted=False)
-                await connection.execute(self._sql["first_version"], row["shard"], memory_id)
+                await connection.execute(self._sql["first_versions"], row["shard"], [memory_id])
                 await connection.fetchrow(self._sql["bury"], row["shard"], memory_id, now)
                 await self._unindex(connection, row["shard"], [memory_id])
                 await connection.execute(
-                    self._sql["next_version"], row["shard"], memory_id, "deleted", now, agent_id, None
+                    self._sql["next_versions"], row["shard"], [memory_id], "deleted", now, agent_id, None
                 )
 
         await _retried(run)
@@ -231,7 +231,7 @@ class PostgresRepo:
                     key = same_key(self._tenant, to_new(to_memory(row), row["given_at"]))
                     raise await self._same(connection, shard, key) from e
                 await self._index(connection, shard, memory_id, index)
-                await connection.execute(self._sql["next_version"], shard, memory_id, "restored", now, agent_id, None)
+                await connection.execute(self._sql["next_versions"], shard, [memory_id], "restored", now, agent_id, None)
                 return to_memory(live)
 
         return await _retried(run)
@@ -261,8 +261,10 @@ class PostgresRepo:
                 if purge:
                     await self._purge(connection, shard, [row["id"] for row in rows])
                     return len(rows)
-                await connection.fetch(self._sql["bury_many"], shard, live, now)
+                await connection.execute(self._sql["first_versions"], shard, live)
+                await connection.execute(self._sql["bury_many"], shard, live, now)
                 await self._unindex(connection, shard, live)
+                await connection.execute(self._sql["next_versions"], shard, live, "deleted", now, agent_id, None)
                 return len(live)
 
         return await _retried(run)
@@ -272,8 +274,11 @@ class PostgresRepo:
         purged = buried = 0
         async with self._db.transaction() as connection:
             for row in await connection.fetch(self._sql["bury_expired"], now, limit):
-                await self._unindex(connection, row["shard"], row["ids"])
-                buried += len(row["ids"])
+                shard, ids = row["shard"], row["ids"]
+                await connection.execute(self._sql["first_versions"], shard, ids)
+                await self._unindex(connection, shard, ids)
+                await connection.execute(self._sql["next_versions"], shard, ids, "expired", now, None, None)
+                buried += len(ids)
         async with self._db.transaction() as connection:
             oldest = now - timedelta(days=tombstone_days)
             for row in await connection.fetch(self._sql["due_for_purge"], oldest, limit):
@@ -334,6 +339,7 @@ class PostgresRepo:
 
 def _patched(old: NewMemory, patch: Patch) -> NewMemory:
     changes = {f.name: getattr(patch, f.name) for f in fields(patch)}
+    changes = {name: utc(value) if isinstance(value, datetime) else value for name, value in changes.items()}
     return replace(old, **{name: value for name, value in changes.items() if value is not UNSET})
 
 

@@ -34,6 +34,7 @@ _COMMON_DF = 1_000
 _POSTINGS_BUDGET = 20_000
 _POSTGRES_EPOCH_S = 946_684_800  # 2000-01-01, from which PostgreSQL counts microseconds
 _NOTHING = b""
+_MOST_PASSAGES = 2**15  # a passage's number is a smallint
 K = TypeVar("K")
 
 
@@ -215,6 +216,9 @@ def unpack(
         if len(terms)
         else np.zeros(0, np.int64)
     )
+    if not has_vector and len(rows):
+        numbers = np.frombuffer(row["term_passages"] or _NOTHING, ">i2").astype(np.int64)[known]
+        _choose_by_words(passage, rows, numbers, term_at)
     # One posting per memory and term, whatever passages it came from.
     pairs, where = np.unique(rows * max(len(terms), 1) + term_at, return_inverse=True)
     post_tf = np.bincount(where, weights=tf, minlength=len(pairs)).astype(np.float64)
@@ -236,3 +240,13 @@ def unpack(
         n_docs=n_docs,
         complete=complete,
     )
+
+
+def _choose_by_words(
+    passage: NDArray[np.int16], rows: NDArray[np.int64], numbers: NDArray[np.int64], term_at: NDArray[np.int64]
+) -> None:
+    """Set `passage` of each row to the one that holds the most, and the rarest, terms; of equals the first."""
+    places, where = np.unique(rows * _MOST_PASSAGES + numbers, return_inverse=True)
+    held = np.bincount(where, weights=1 / np.bincount(term_at)[term_at])
+    best_last = np.lexsort((-places, held))
+    passage[places[best_last] // _MOST_PASSAGES] = places[best_last] % _MOST_PASSAGES

@@ -94,7 +94,8 @@ WHERE m.shard = $1 AND m.user_id = $2
   AND ($4::text IS NULL OR m.memory_type = $4)
   AND ($5::text[] IS NULL OR m.tags @> $5)
   AND ($6::uuid IS NULL OR m.id < $6)
-  AND ($7 = 'all' OR ($7 = 'live' AND m.deleted_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > $9))
+  AND ($7 = 'all' OR ($7 = 'live' AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+                                        AND (m.expires_at IS NULL OR m.expires_at > $9))
        OR ($7 = 'deleted' AND m.deleted_at IS NOT NULL))
 ORDER BY m.id DESC
 LIMIT $8
@@ -104,23 +105,24 @@ SELECT count(*) FROM memories m
 WHERE m.shard = $1 AND m.user_id = $2 AND ($3::text IS NULL OR m.agent_id = $3)
   AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND (m.expires_at IS NULL OR m.expires_at > $4)
 
--- name: first_version
--- The memory as it was made, written down just before its first change.
+-- name: first_versions
+-- Memories as they were made, written down just before their first change.
 INSERT INTO memory_versions (shard, memory_id, version, tenant_id, action, at, actor, content, importance,
                              memory_type, tags, metadata)
 SELECT m.shard, m.id, 1, m.tenant_id, 'created', m.created_at, m.agent_id, m.content, m.importance,
        m.memory_type, m.tags, m.metadata
 FROM memories m
-WHERE m.shard = $1 AND m.id = $2
-  AND NOT EXISTS (SELECT FROM memory_versions v WHERE v.shard = $1 AND v.memory_id = $2)
+WHERE m.shard = $1 AND m.id = ANY ($2::uuid[])
+  AND NOT EXISTS (SELECT FROM memory_versions v WHERE v.shard = $1 AND v.memory_id = m.id)
 
--- name: next_version
+-- name: next_versions
 INSERT INTO memory_versions (shard, memory_id, version, tenant_id, action, at, actor, reason, content, importance,
                              memory_type, tags, metadata)
-SELECT m.shard, m.id, (SELECT max(v.version) + 1 FROM memory_versions v WHERE v.shard = $1 AND v.memory_id = $2),
+SELECT m.shard, m.id,
+       (SELECT max(v.version) + 1 FROM memory_versions v WHERE v.shard = $1 AND v.memory_id = m.id),
        m.tenant_id, $3, $4, $5, $6, m.content, m.importance, m.memory_type, m.tags, m.metadata
 FROM memories m
-WHERE m.shard = $1 AND m.id = $2
+WHERE m.shard = $1 AND m.id = ANY ($2::uuid[])
 
 -- name: versions
 SELECT version, action, at, actor, reason, content, importance, memory_type, tags, metadata

@@ -1,0 +1,61 @@
+"""Pages name only settings that there are, with their true defaults."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from memex_server.settings import describe
+
+# Variables of the tools around memex, not of memex.
+_OTHERS = {"BENCH_ARGS", "PYTEST_ARGS", "XDG_DATA_HOME"}
+_PAGES = ["README.md", "README.zh.md", "README.ja.md", "CONTRIBUTING.md", "docs", "deploy", "bench/README.md"]
+_NAME = re.compile(r"(?<![\w/.{-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w.-])")
+
+
+def _names() -> set[str]:
+    return {name for row in describe() for name in row["names"]}
+
+
+def _files(checkout: Path) -> list[Path]:
+    found: list[Path] = []
+    for page in _PAGES:
+        path = checkout / page
+        found += (
+            [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.suffix in {".md", ".yaml", ".yml"})
+        )
+    return found
+
+
+def test_every_variable_that_a_page_names_is_a_setting(checkout: Path) -> None:
+    known = _names() | _OTHERS
+    unknown = set()
+    for path in _files(checkout):
+        text = path.read_text(encoding="utf-8")
+        # POSTGRES_ and GF_ belong to the containers beside memex; ${...} is filled in by compose.
+        of_compose = set(re.findall(r"\$\{(\w+)", text))
+        unknown |= {
+            f"{path.relative_to(checkout)}: {name}"
+            for name in set(_NAME.findall(text)) - known - of_compose
+            if not name.startswith(("POSTGRES_", "GF_"))
+        }
+    assert unknown == set()
+
+
+def test_every_setting_is_on_the_reference_page(checkout: Path) -> None:
+    page = (checkout / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    assert {name for name in _names() if f"`{name}`" not in page} == set()
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh.md", "README.ja.md"])
+def test_defaults_that_a_readme_gives_are_the_true_ones(checkout: Path, page: str) -> None:
+    text = (checkout / page).read_text(encoding="utf-8")
+    defaults = {name: row["default"] for row in describe() for name in row["names"]}
+    pairs = re.findall(r"`([A-Z_]+)`（(\d+)", text)
+    if page == "README.md":
+        for names, values in re.findall(r"^\| (`[A-Z_`, ]+`) \| ([\d., ]+) \|", text, re.MULTILINE):
+            pairs += zip(re.findall(r"`([A-Z_]+)`", names), re.split(r", ", values), strict=True)
+    assert len(pairs) >= 3
+    assert {(name, str(defaults[name])) for name, _ in pairs} == set(pairs)
