@@ -1,4 +1,4 @@
-"""Works out what makes texts findable: their passages, vectors and terms."""
+"""Works out what makes texts findable: their passages, vectors, terms and traits."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from memex.core.passages import passages
 from memex.core.text import term_counts
+from memex.core.traits import read_turn
 
-from .ports import Embedder, IndexEntry
+from .ports import Embedder, FloatArray, IndexEntry
 
 __all__ = ["PASSAGE_TOKENS", "index_texts"]
 
 PASSAGE_TOKENS = 256  # long texts are cut in passages of about this size, each with its own vector
+_NAME = -1  # the passage under which the speaker's name is indexed
 
 
 async def index_texts(embedder: Embedder, texts: Sequence[str]) -> list[IndexEntry]:
@@ -20,13 +22,21 @@ async def index_texts(embedder: Embedder, texts: Sequence[str]) -> list[IndexEnt
     pieces = [text[start:end] for text, cuts in zip(texts, spans, strict=True) for start, end in cuts]
     vectors = await embedder.embed(pieces, "passage")
     entries, done = [], 0
-    for cuts in spans:
-        postings: list[tuple[int, int, int]] = []
-        n_terms = 0
-        for number, piece in enumerate(pieces[done : done + len(cuts)]):
-            counts, length = term_counts(piece)
-            postings += [(term, number, tf) for term, tf in counts.items()]
-            n_terms += length
-        entries.append(IndexEntry(cuts, vectors[done : done + len(cuts)], postings, n_terms))
+    for text, cuts in zip(texts, spans, strict=True):
+        entries.append(_entry(text, cuts, vectors[done : done + len(cuts)]))
         done += len(cuts)
     return entries
+
+
+def _entry(text: str, spans: Sequence[tuple[int, int]], vectors: FloatArray) -> IndexEntry:
+    turn = read_turn(text)
+    said_from = len(text) - len(turn.said)
+    postings: list[tuple[int, int, int]] = []
+    if turn.speaker is not None:
+        postings += [(term, _NAME, tf) for term, tf in term_counts(turn.speaker)[0].items()]
+    n_terms = 0
+    for number, (start, end) in enumerate(spans):
+        counts, length = term_counts(text[max(start, said_from) : end])
+        postings += [(term, number, tf) for term, tf in counts.items()]
+        n_terms += length
+    return IndexEntry(spans, vectors, postings, n_terms, int(turn.traits))

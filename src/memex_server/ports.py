@@ -89,13 +89,15 @@ class VectorCache(Protocol):
 class IndexEntry:
     """What makes a text findable: for each passage its span and vector, and the postings of its terms.
 
-    `vectors` has shape (passages, dim). A posting is (term hash, passage, frequency).
+    `vectors` has shape (passages, dim). A posting is (term hash, passage, frequency); passage -1 is the
+    name of the speaker. `n_terms` counts the terms of what is said, `traits` are bits of `Trait`.
     """
 
     spans: Sequence[tuple[int, int]]
     vectors: FloatArray
     postings: Sequence[tuple[int, int, int]]
     n_terms: int
+    traits: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class IdempotencyKey:
 class Query:
     """A search as the repository needs it: `vector` None leaves vectors out, no `terms` words.
 
+    `terms` are different ones, `repeats` tells how often the query holds each.
     `wanted` is how many results are asked for; from a large scope more candidates are fetched.
     """
 
@@ -127,6 +130,7 @@ class Query:
     valid_at: datetime
     vector: FloatArray | None
     terms: Sequence[int]
+    repeats: Sequence[int]
     wanted: int
 
 
@@ -135,21 +139,27 @@ class Candidates:
     """Signals of n candidates as columns, and the postings of the query's terms among them.
 
     `cosine` is the best passage's and `passage` its number; NaN and 0 without a query vector.
-    Postings run over rows of the columns: `post_row`, `post_term` (index into the query's terms),
-    `post_tf` (frequency in the whole memory). `df` has one count per query term, `n_docs` is
-    what they are counted over. `complete`: the candidates are all that match, not a selection.
+    `passages` counts the passages, `length` the terms of what is said, `traits` holds bits of `Trait`,
+    `session` is a hash of the session (0: none). A posting is a row of the columns (`post_row`), an
+    index into the query's terms (`post_term`), the passage (-1: the speaker's name) and a frequency.
+    `df` and `repeats` have one entry per query term; `df` is counted over `n_docs` memories.
+    `complete`: the candidates are all that match, not a selection.
     """
 
-    ids: Sequence[UUID] | NDArray[np.void]
+    ids: NDArray[np.void]
     occurred_at_s: NDArray[np.float64]
-    importance: NDArray[np.float32]
+    importance: NDArray[np.float64]
     session: NDArray[np.int64]
     length: NDArray[np.int32]
+    traits: NDArray[np.int16]
     cosine: NDArray[np.float32]
     passage: NDArray[np.int16]
+    passages: NDArray[np.int64]
     post_row: NDArray[np.int64]
     post_term: NDArray[np.int64]
+    post_passage: NDArray[np.int16]
     post_tf: NDArray[np.float64]
+    repeats: Sequence[int]
     df: NDArray[np.float64]
     n_docs: float
     complete: bool

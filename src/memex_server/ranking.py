@@ -5,37 +5,57 @@ The formula's components come from `memex.core.scoring`, which computes on array
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memex.core.memory import SearchMode, Weights
-from memex.core.scoring import bm25, combine, idf, importance_component, normalise_weights, recency
+from memex.core.scoring import combine, idf, importance_component, normalise_weights, recency
 
 from .ports import Candidates
+from .signals import Column, relevance_signals, weighted, words
 
-__all__ = ["FUSION", "Column", "Plan", "Ranked", "plan_weights", "rank", "standardised"]
+__all__ = ["Fusion", "Plan", "Ranked", "load_fusion", "plan_weights", "rank"]
 
-Column = NDArray[np.float64]
 _DAY_S = 86_400.0
+# Fused relevance runs from about -8 to 16 (it adds standardised signals); this is one unit of the
+# scale on which it is brought to 0..1, so that the order is kept and the ends are not cut.
+_FUSED_SCALE = 16.0
 
-# How much one standard deviation of each signal counts in `hybrid`.
-FUSION: Mapping[str, float] = {"words": 1.0, "meaning": 1.0}
-# Relevance decides; recency and importance only part what is about equally relevant.
-_HYBRID_WEIGHTS = Weights(similarity=0.94, recency=0.04, importance=0.02)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fusion:
+    """Weights of the signals of hybrid relevance, and of recency and importance beside them.
+
+    They were fitted by the command named in the data file; all are on the scale of the fused sum.
+    """
+
+    weights: Mapping[str, float]
+    recency: float
+    importance: float
+
+    @property
+    def default(self) -> Weights:
+        """The weights of the formula's components that mean the same as the fitted ones."""
+        slope = 1 / (2 * _FUSED_SCALE)  # of the scaled relevance at its middle
+        return Weights(similarity=1.0, recency=self.recency * slope, importance=self.importance * slope)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How one search ranks: its mode, its weights (sum 1) and the half-life of recency."""
+    """How one search ranks: its mode, its weights (sum 1), the half-life of recency, and about the query."""
 
     mode: SearchMode
     weights: Mapping[str, float]
     half_life_days: float
     now: datetime
+    fusion: Fusion
+    asks_when: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +68,14 @@ class Ranked:
     signals: Mapping[str, Column]
 
 
+def load_fusion() -> Fusion:
+    """Read the fitted weights that ship with memex."""
+    data = json.loads(files(__package__).joinpath("fusion.json").read_text(encoding="utf-8"))
+    return Fusion(weights=data["weights"], recency=data["recency"], importance=data["importance"])
+
+
 def plan_weights(
-    mode: SearchMode | None, alpha: float | None, weights: Weights | None, default_alpha: float
+    mode: SearchMode | None, alpha: float | None, weights: Weights | None, *, default_alpha: float, fusion: Fusion
 ) -> tuple[SearchMode, dict[str, float]]:
     """Return the mode and weights that a request means.
 
@@ -65,7 +91,7 @@ def plan_weights(
         if alpha is not None:
             weights = Weights(similarity=alpha, recency=1 - alpha)
         else:
-            weights = _HYBRID_WEIGHTS if chosen is SearchMode.HYBRID else Weights(similarity=1)
+            weights = fusion.default if chosen is SearchMode.HYBRID else Weights(similarity=1)
     return chosen, normalise_weights(
         {
             "similarity": weights.similarity,
@@ -79,65 +105,35 @@ def plan_weights(
 def rank(candidates: Candidates, plan: Plan, top_k: int) -> Ranked:
     """Return the `top_k` best candidates. Ties: later event first, then the id."""
     n = len(candidates.occurred_at_s)
-    signals = _signals(candidates, plan.mode)
+    signals = _signals(candidates, plan)
     age_days = (plan.now.timestamp() - candidates.occurred_at_s) / _DAY_S
     components: dict[str, Column] = {
-        "similarity": _similarity(signals, plan.mode, candidates),
+        "similarity": _similarity(signals, candidates, plan),
         "recency": recency(age_days, plan.half_life_days),
-        "importance": importance_component(candidates.importance.astype(np.float64)),
+        "importance": importance_component(candidates.importance),
         "graph": np.zeros(n),
     }
     scores = combine(plan.weights, components) + np.zeros(n)
     eligible = np.flatnonzero(signals["words"] > 0) if plan.mode is SearchMode.KEYWORD else np.arange(n)
-    ids = np.asarray(candidates.ids)[eligible]
-    order = np.lexsort((ids.view("S16"), -candidates.occurred_at_s[eligible], -scores[eligible]))
+    ids = candidates.ids[eligible].view("S16")
+    order = np.lexsort((ids, -candidates.occurred_at_s[eligible], -scores[eligible]))
     rows = eligible[order[:top_k]]
     return Ranked(rows=rows, scores=scores[rows], components=components, signals=signals)
 
 
-def _signals(c: Candidates, mode: SearchMode) -> dict[str, Column]:
-    signals: dict[str, Column] = {}
-    if mode is not SearchMode.SEMANTIC:
-        signals["words"] = _words(c)
-    if mode is not SearchMode.KEYWORD:
-        signals["meaning"] = np.nan_to_num(c.cosine.astype(np.float64), nan=-1.0)
-    return signals
+def _signals(c: Candidates, plan: Plan) -> dict[str, Column]:
+    if plan.mode is SearchMode.SEMANTIC:
+        return {"meaning": np.nan_to_num(c.cosine.astype(np.float64), nan=-1.0)}
+    if plan.mode is SearchMode.KEYWORD:
+        return {"words": words(c)}
+    return relevance_signals(c, asks_when=plan.asks_when)
 
 
-def _words(c: Candidates) -> Column:
-    """BM25 of each candidate: 0 where no term of the query occurs."""
-    n = len(c.length)
-    total = np.zeros(n)
-    if len(c.post_row) == 0:
-        return total
-    average = float(c.length.mean()) or 1.0
-    lengths = c.length.astype(np.float64)
-    for term, df in enumerate(c.df):
-        of_term = c.post_term == term
-        rows = c.post_row[of_term]
-        total[rows] += bm25(c.post_tf[of_term], float(df), c.n_docs, lengths[rows], average)
-    return total
-
-
-def _similarity(signals: Mapping[str, Column], mode: SearchMode, c: Candidates) -> Column:
-    if mode is SearchMode.SEMANTIC:
+def _similarity(signals: Mapping[str, Column], c: Candidates, plan: Plan) -> Column:
+    if plan.mode is SearchMode.SEMANTIC:
         return np.clip(signals["meaning"], -1.0, 1.0)
-    if mode is SearchMode.KEYWORD:
-        most = sum(idf(float(df), c.n_docs) * 2.2 for df in c.df if df > 0)
+    if plan.mode is SearchMode.KEYWORD:
+        most = sum(idf(float(df), c.n_docs) * 2.2 * min(r, 3) for df, r in zip(c.df, c.repeats, strict=True) if df > 0)
         return signals["words"] / most if most else signals["words"]
-    fused = sum((FUSION[name] * standardised(column) for name, column in signals.items()), np.zeros(len(c.length)))
-    return _spread(fused)
-
-
-def standardised(column: Column) -> Column:
-    """Return the column with mean 0 and deviation 1; a column that tells nothing becomes 0."""
-    deviation = column.std() if len(column) else 0.0
-    return (column - column.mean()) / deviation if deviation > 1e-9 else np.zeros(len(column))
-
-
-def _spread(column: Column) -> Column:
-    """Return the column moved and scaled to [0, 1]."""
-    if len(column) == 0:
-        return column
-    least, most = column.min(), column.max()
-    return (column - least) / (most - least) if most - least > 1e-9 else np.ones(len(column))
+    fused = weighted(signals, plan.fusion.weights, len(c.length))
+    return 0.5 + 0.5 * fused / (_FUSED_SCALE + np.abs(fused))

@@ -31,13 +31,15 @@ from memex.core.memory import (
     utc,
 )
 from memex.core.text import term_hash, terms
+from memex.core.traits import asks_when
 from memex.protocol.errors import InvalidInput, MemexError, RateLimited, Unavailable
 
 from .checks import check_key, check_new, check_patch, check_scope, check_search
+from .explain import explained
 from .ids import IdSource
 from .indexing import index_texts
 from .ports import Clock, Embedder, IdempotencyKey, MemoryRepo, Observer, PreparedMemory, Query, RateLimiter
-from .ranking import Plan, Ranked, plan_weights, rank
+from .ranking import Fusion, Plan, plan_weights, rank
 
 __all__ = ["MemoryService"]
 
@@ -58,6 +60,7 @@ class MemoryService:
         default_alpha: float,
         half_life_days: float,
         observer: Observer,
+        fusion: Fusion,
     ) -> None:
         """`half_life_days` and `default_alpha` hold for searches that do not give their own."""
         self._repo = repo
@@ -68,6 +71,7 @@ class MemoryService:
         self._default_alpha = default_alpha
         self._half_life_days = half_life_days
         self._observer = observer
+        self._fusion = fusion
 
     # -- storing -------------------------------------------------------------------------------
 
@@ -135,7 +139,9 @@ class MemoryService:
         check_search(request)
         try:
             compile_metadata(request.filters.metadata)
-            mode, weights = plan_weights(request.mode, request.alpha, request.weights, self._default_alpha)
+            mode, weights = plan_weights(
+                request.mode, request.alpha, request.weights, default_alpha=self._default_alpha, fusion=self._fusion
+            )
         except ValueError as e:
             raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
         await self._limit(request.filters.agent_id or f"user {request.user_id}", "search")
@@ -144,7 +150,8 @@ class MemoryService:
         if mode is not SearchMode.KEYWORD:
             vector = (await self._embedder.embed([request.query], "query"))[0]
         started = self._stage("embed", started)
-        words = () if mode is SearchMode.SEMANTIC else tuple(dict.fromkeys(terms(request.query)))[:_MAX_QUERY_TERMS]
+        counts = Counter() if mode is SearchMode.SEMANTIC else Counter(terms(request.query))
+        words = tuple(counts)[:_MAX_QUERY_TERMS]
         now = self._clock()
         query = Query(
             user_id=request.user_id,
@@ -152,9 +159,12 @@ class MemoryService:
             valid_at=utc(request.filters.as_of) if request.filters.as_of else now,
             vector=vector,
             terms=[term_hash(word) for word in words],
+            repeats=[counts[word] for word in words],
             wanted=request.top_k,
         )
         plan = Plan(
+            fusion=self._fusion,
+            asks_when=asks_when(request.query),
             mode=mode,
             weights=weights,
             half_life_days=request.half_life_days or self._half_life_days,
@@ -172,7 +182,7 @@ class MemoryService:
             if memory_id in found:  # else deleted between the two looks
                 one = found[memory_id]
                 highlight = one.memory.content[slice(*one.span)] if one.span else None
-                explanation = _explained(ranked, at, plan, words) if request.explain else None
+                explanation = explained(candidates, ranked, at, plan, words) if request.explain else None
                 hits.append(Hit(one.memory, float(ranked.scores[at]), highlight, explanation))
         self._observer.operation("search", "found" if hits else "empty")
         return SearchResult(hits, request.query)
@@ -324,32 +334,3 @@ def _request_text(new: NewMemory) -> str:
 
 def _plain(value: object) -> str:
     return utc(value).isoformat() if isinstance(value, datetime) else str(value)
-
-
-def _explained(ranked: Ranked, at: int, plan: Plan, words: Sequence[str]) -> dict[str, Any]:
-    row = ranked.rows[at]
-    return {
-        "mode": plan.mode.value,
-        "components": {
-            name: {
-                "value": float(column[row]),
-                "weight": plan.weights[name],
-                "share": float(column[row]) * plan.weights[name],
-            }
-            for name, column in ranked.components.items()
-        },
-        "signals": {name: float(column[row]) for name, column in ranked.signals.items()},
-        "arms": _arms(ranked, int(row)),
-        "terms": list(words),
-        "half_life_days": plan.half_life_days,
-        "now": plan.now.isoformat(),
-    }
-
-
-def _arms(ranked: Ranked, row: int) -> list[str]:
-    arms = []
-    if "meaning" in ranked.signals and ranked.signals["meaning"][row] > -1:
-        arms.append("semantic")
-    if "words" in ranked.signals and ranked.signals["words"][row] > 0:
-        arms.append("keyword")
-    return arms

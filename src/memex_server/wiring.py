@@ -21,6 +21,7 @@ from .postgres.migrate import prepare_database
 from .postgres.pool import Database, DatabaseFacts, open_database, safe_dsn
 from .postgres.repo import PostgresRepo
 from .postgres.vector_index import ensure_vector_index
+from .ranking import load_fusion
 from .service import MemoryService
 from .settings import Settings
 
@@ -74,6 +75,7 @@ async def open_memex(
             default_alpha=settings.ranking.default_alpha,
             half_life_days=settings.ranking.recency_decay_days,
             observer=metrics,
+            fusion=load_fusion(),
         )
         await loading
 

@@ -65,7 +65,7 @@ def clock() -> FrozenClock:
     return FrozenClock()
 
 
-@pytest.fixture(params=[10_000, 0], ids=["exact", "indexed"])
+@pytest.fixture(params=[10_000, -1], ids=["exact", "indexed"])
 def service(request: pytest.FixtureRequest, database: Database, clock: FrozenClock) -> MemoryService:
     """The service, once searching small scopes exactly and once as it does large ones."""
     return make_service(database, clock, exact_scope_limit=request.param)

@@ -17,6 +17,7 @@ from memex_server.ports import Clock, Embedder, FloatArray, Role
 from memex_server.postgres.limiter import PostgresRateLimiter
 from memex_server.postgres.pool import Database, DatabaseFacts, open_database, vector_space
 from memex_server.postgres.repo import PostgresRepo
+from memex_server.ranking import load_fusion
 from memex_server.service import MemoryService
 from memex_server.testing import HashingEmbedder
 
@@ -98,6 +99,7 @@ def make_service(
         default_alpha=0.7,
         half_life_days=30,
         observer=Metrics(),
+        fusion=load_fusion(),
     )
 
 

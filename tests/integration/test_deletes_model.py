@@ -224,7 +224,7 @@ def background() -> Iterator[Background]:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("exact_scope_limit", [10_000, 0], ids=["exact", "indexed"])
+@pytest.mark.parametrize("exact_scope_limit", [10_000, -1], ids=["exact", "indexed"])
 def test_any_series_of_operations_leaves_what_the_model_holds(
     dsn: str, template: Template, background: Background, exact_scope_limit: int
 ) -> None:
@@ -239,8 +239,8 @@ def test_any_series_of_operations_leaves_what_the_model_holds(
         stateful.run_state_machine_as_test(
             Story,
             settings=settings(
-                max_examples=12,
-                stateful_step_count=20,
+                max_examples=6,
+                stateful_step_count=16,
                 deadline=None,
                 database=None,
                 phases=[Phase.generate],  # shrinking would take minutes here; the failing series is printed anyway

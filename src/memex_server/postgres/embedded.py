@@ -225,7 +225,7 @@ class EmbeddedServer:
 
     def _start(self, binaries: Path, account: _Account | None) -> None:
         log = self._cluster / "startup.log"
-        # pg_ctl hands its arguments to a shell without escaping `"` and `$`, so no path of the user's may be among them.
+        # pg_ctl hands its arguments to a shell without escaping `"` and `$`: the user's path must not be among them.
         place = self._cluster.name
         command = [str(binaries / "pg_ctl"), "-D", place, "-w", "-t", "60", "-l", f"{place}/{log.name}", "start"]
         deadline = time.monotonic() + self._timeout_s

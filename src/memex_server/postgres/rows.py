@@ -119,6 +119,7 @@ def store_columns(
         *_transposed(vectors, 5),
         tenant_id,
         now,
+        [p.index.traits for p in prepared],
     ]
 
 
@@ -127,7 +128,7 @@ def index_columns(index: IndexEntry) -> tuple[list[Any], list[Any]]:
     terms, passages, counts = _transposed(list(index.postings), 3)
     vectors = [HalfVector(vector) for vector in index.vectors]
     starts, ends = _transposed(list(index.spans), 2)
-    return [terms, passages, counts, index.n_terms], [list(range(len(vectors))), starts, ends, vectors]
+    return [terms, passages, counts, index.n_terms, index.traits], [list(range(len(vectors))), starts, ends, vectors]
 
 
 def _transposed(rows: Sequence[Sequence[Any]], width: int) -> list[list[Any]]:

@@ -64,12 +64,12 @@ class Searcher:
             size = await self._size(connection, shard)
             if size <= self._exact_limit:
                 row = await connection.fetchrow(self._sql["exact"], *matching, vector, terms)
-                return unpack(row, terms, has_vector=vector is not None)
+                return unpack(row, query)
             df = await self._frequencies(connection, shard, terms)
             ids, complete = await self._select(connection, matching, vector, df, query)
             row = await connection.fetchrow(self._sql["chosen"], *matching, vector, terms, ids)
         counted = None if complete else (np.array([df[t] for t in terms], np.float64), float(size))
-        return unpack(row, terms, has_vector=vector is not None, counted=counted, complete=complete)
+        return unpack(row, query, counted=counted, complete=complete)
 
     async def fetch(self, query: Query, ids: Sequence[UUID], passages: Sequence[int]) -> dict[UUID, Fetched]:
         """Return whole memories by id, those that match still. Raises Unavailable."""
@@ -173,9 +173,8 @@ def _span(row: Mapping[str, Any]) -> tuple[int, int] | None:
 
 def unpack(
     row: Mapping[str, Any],
-    terms: Sequence[int],
+    query: Query,
     *,
-    has_vector: bool,
     counted: tuple[NDArray[np.float64], float] | None = None,
     complete: bool = True,
 ) -> Candidates:
@@ -184,69 +183,66 @@ def unpack(
     `counted` gives (document frequencies, documents) where the columns are not the whole scope.
     """
     ids = np.frombuffer(row["ids"] or _NOTHING, "V16")
-    keys = np.frombuffer(row["ids"] or _NOTHING, ">i8")[1::2].astype(np.int64)
     n = len(ids)
-    order = np.argsort(keys)
-    ordered = keys[order]
-
-    def rows_of(packed: bytes | None) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        wanted = np.frombuffer(packed or _NOTHING, ">i8").astype(np.int64)
-        if n == 0:
-            return np.zeros(0, np.int64), np.zeros(len(wanted), np.bool_)
-        at = np.minimum(np.searchsorted(ordered, wanted), n - 1)
-        known = ordered[at] == wanted
-        return order[at[known]], known
+    join = _Join(_column(row["ids"], ">i8")[1::2])
 
     cosine = np.full(n, np.nan, np.float32)
     passage = np.zeros(n, np.int16)
-    if has_vector:
-        rows, known = rows_of(row["vector_keys"])
-        products = -np.frombuffer(row["products"] or _NOTHING, ">f4").astype(np.float32)[known]
-        numbers = np.frombuffer(row["vector_passages"] or _NOTHING, ">i2").astype(np.int16)[known]
+    passages = np.ones(n, np.int64)
+    if query.vector is not None:
+        rows, known = join.rows(row["vector_keys"])
+        products = -_column(row["products"], ">f4")[known].astype(np.float32)
         worst_first = np.argsort(products, kind="stable")  # so the best passage is written last
         cosine[rows[worst_first]] = products[worst_first]
-        passage[rows[worst_first]] = numbers[worst_first]
+        passage[rows[worst_first]] = _column(row["vector_passages"], ">i2")[known][worst_first]
+        passages = np.maximum(np.bincount(rows, minlength=n), 1)
 
-    rows, known = rows_of(row["term_keys"])
-    hashes = np.frombuffer(row["terms"] or _NOTHING, ">i8").astype(np.int64)[known]
-    tf = np.frombuffer(row["term_counts"] or _NOTHING, ">i2").astype(np.float64)[known]
-    sorter = np.argsort(np.asarray(terms, np.int64))
-    term_at = (
-        sorter[np.searchsorted(np.asarray(terms, np.int64), hashes, sorter=sorter)]
-        if len(terms)
-        else np.zeros(0, np.int64)
-    )
-    if not has_vector and len(rows):
-        numbers = np.frombuffer(row["term_passages"] or _NOTHING, ">i2").astype(np.int64)[known]
-        _choose_by_words(passage, rows, numbers, term_at)
-    # One posting per memory and term, whatever passages it came from.
-    pairs, where = np.unique(rows * max(len(terms), 1) + term_at, return_inverse=True)
-    post_tf = np.bincount(where, weights=tf, minlength=len(pairs)).astype(np.float64)
-    post_row, post_term = np.divmod(pairs.astype(np.int64), max(len(terms), 1))
-    df, n_docs = counted or (np.bincount(post_term, minlength=len(terms)).astype(np.float64), float(n))
-    micros = np.frombuffer(row["occurred"] or _NOTHING, ">i8").astype(np.float64)
+    rows, known = join.rows(row["term_keys"])
+    terms = np.asarray(query.terms, np.int64)
+    sorter = np.argsort(terms)
+    hashes = _column(row["terms"], ">i8")[known].astype(np.int64)
+    post_term = sorter[np.searchsorted(terms, hashes, sorter=sorter)] if len(terms) else np.zeros(0, np.int64)
+    if counted is None:
+        holders = np.unique(rows * max(len(terms), 1) + post_term) % max(len(terms), 1)
+        counted = np.bincount(holders, minlength=len(terms)).astype(np.float64), float(n)
     return Candidates(
         ids=ids,
-        occurred_at_s=micros / 1e6 + _POSTGRES_EPOCH_S,
-        importance=np.frombuffer(row["importance"] or _NOTHING, ">f4").astype(np.float32),
-        session=np.frombuffer(row["sessions"] or _NOTHING, ">i8").astype(np.int64),
-        length=np.frombuffer(row["lengths"] or _NOTHING, ">i4").astype(np.int32),
+        occurred_at_s=_column(row["occurred"], ">i8").astype(np.float64) / 1e6 + _POSTGRES_EPOCH_S,
+        importance=_column(row["importance"], ">f8").astype(np.float64),
+        session=_column(row["sessions"], ">i8").astype(np.int64),
+        length=_column(row["lengths"], ">i4").astype(np.int32),
+        traits=_column(row["traits"], ">i2").astype(np.int16),
         cosine=cosine,
         passage=passage,
-        post_row=post_row,
+        passages=passages,
+        post_row=rows,
         post_term=post_term,
-        post_tf=post_tf,
-        df=df,
-        n_docs=n_docs,
+        post_passage=_column(row["term_passages"], ">i2")[known].astype(np.int16),
+        post_tf=_column(row["term_counts"], ">i2")[known].astype(np.float64),
+        repeats=query.repeats,
+        df=counted[0],
+        n_docs=counted[1],
         complete=complete,
     )
 
 
-def _choose_by_words(
-    passage: NDArray[np.int16], rows: NDArray[np.int64], numbers: NDArray[np.int64], term_at: NDArray[np.int64]
-) -> None:
-    """Set `passage` of each row to the one that holds the most, and the rarest, terms; of equals the first."""
-    places, where = np.unique(rows * _MOST_PASSAGES + numbers, return_inverse=True)
-    held = np.bincount(where, weights=1 / np.bincount(term_at)[term_at])
-    best_last = np.lexsort((-places, held))
-    passage[places[best_last] // _MOST_PASSAGES] = places[best_last] % _MOST_PASSAGES
+def _column(packed: bytes | None, kind: str) -> NDArray[Any]:
+    return np.frombuffer(packed or _NOTHING, kind)
+
+
+class _Join:
+    """Finds the rows of keys; keys that are not there (filtered out) are left out."""
+
+    def __init__(self, keys: NDArray[Any]) -> None:
+        keys = keys.astype(np.int64)
+        self._order = np.argsort(keys)
+        self._ordered = keys[self._order]
+
+    def rows(self, packed: bytes | None) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the rows of the known keys, and which keys were known."""
+        wanted = _column(packed, ">i8").astype(np.int64)
+        if len(self._ordered) == 0:
+            return np.zeros(0, np.int64), np.zeros(len(wanted), np.bool_)
+        at = np.minimum(np.searchsorted(self._ordered, wanted), len(self._ordered) - 1)
+        known = self._ordered[at] == wanted
+        return self._order[at[known]], known

@@ -29,11 +29,14 @@ CREATE TABLE memories (
     condensed_into uuid,
     deleted_at     timestamptz,
     expires_at     timestamptz,
-    -- term postings as they stand in memory_terms: (term, passage, tf), kept to undo and redo them
+    -- term postings as they stand in memory_terms: (term, passage, tf), kept to undo and redo them;
+    -- passage -1 is the speaker's name before "Name: text"
     terms          bigint[] NOT NULL,
     term_passages  smallint[] NOT NULL,
     term_counts    smallint[] NOT NULL,
     n_terms        integer NOT NULL,
+    -- bits of memex.core.traits.Trait
+    traits         smallint NOT NULL,
     PRIMARY KEY (shard, id)
 );
 

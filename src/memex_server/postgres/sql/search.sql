@@ -20,9 +20,10 @@ AND ($11::timestamptz IS NULL OR m.occurred_at < $11)
 -- fragment: memory_columns
 string_agg(uuid_send(m.id), '') AS ids,
 string_agg(timestamptz_send(m.occurred_at), '') AS occurred,
-string_agg(float4send(m.importance::float4), '') AS importance,
+string_agg(float8send(m.importance), '') AS importance,
 string_agg(int8send(coalesce(hashtextextended(m.session_id, 0), 0)), '') AS sessions,
-string_agg(int4send(m.n_terms), '') AS lengths
+string_agg(int4send(m.n_terms), '') AS lengths,
+string_agg(int2send(m.traits), '') AS traits
 
 -- fragment: vector_columns
 string_agg(substr(uuid_send(v.memory_id), 9), '') AS vector_keys,
