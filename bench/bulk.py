@@ -1,4 +1,4 @@
-"""Fills memex with many memories fast: through its own service and repository, with vectors made up beforehand.
+"""Fills memex with many memories fast: by its own indexing and repository, with vectors made up beforehand.
 
 To embed 200,000 different texts takes tens of minutes; only the embedder is replaced, all else is as in
 `memex serve`. The vectors are mixtures of real ones, so they cluster and lie where real questions do.
@@ -7,12 +7,11 @@ To embed 200,000 different texts takes tens of minutes; only the embedder is rep
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +21,13 @@ from bench.harness.texts import sentences
 from memex.core.memory import NewMemory
 from memex_server.embedding.cards import bundled_model
 from memex_server.ids import IdSource
-from memex_server.ports import FloatArray, ModelCard, Role
+from memex_server.indexing import index_texts
+from memex_server.ports import FloatArray, ModelCard, PreparedMemory, Role
 from memex_server.postgres.embedded import EmbeddedServer
 from memex_server.postgres.migrate import prepare_database
 from memex_server.postgres.pool import open_database
 from memex_server.postgres.repo import PostgresRepo
 from memex_server.postgres.vector_index import ensure_vector_index
-from memex_server.service import MemoryService
-from memex_server.wiring import system_clock
 
 __all__ = ["Scope", "bulk_store", "mixtures"]
 
@@ -43,8 +41,14 @@ class Scope:
     """What was stored for one user: ids and vectors, row by row."""
 
     user_id: str
-    ids: Sequence[str]
+    ids: list[str]
     vectors: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    scope: Scope
+    row: int
 
 
 def mixtures(real: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
@@ -74,65 +78,48 @@ class _Given:
         self.known.clear()
 
 
-class _NoLimit:
-    async def check(self, agent_key: str, operation: Literal["write", "search"]) -> None:
-        del agent_key, operation
-
-
-class _Deaf:
-    def operation(self, operation: str, outcome: str, count: int = 1) -> None:
-        del operation, outcome, count
-
-    def rate_limited(self, operation: Literal["write", "search"]) -> None:
-        del operation
-
-    def search_stage(self, stage: str, duration_s: float) -> None:
-        del stage, duration_s
-
-
 async def bulk_store(data_dir: Path, sizes: Sequence[tuple[str, int]], real: FloatArray, seed: int) -> list[Scope]:
     """Store `sizes` (user, memories) into the embedded database of `data_dir`, build the index, analyse.
 
     Nobody else may use the data directory meanwhile.
     """
+    card = bundled_model("multilingual-e5-small").card
     rng = np.random.default_rng(seed)
     texts = sentences(seed)
-    async with _service(data_dir) as (service, embedder):
-        scopes = []
-        # Many small scopes share a batch.
-        for group in _groups(sizes):
-            vectors = [mixtures(real, count, rng) for _, count in group]
-            rows = [(user, i, j) for i, (user, count) in enumerate(group) for j in range(count)]
-            ids: list[list[str]] = [[""] * count for _, count in group]
-            gate = asyncio.Semaphore(_PARALLEL)
+    embedder = _Given(card)
+    new_id = IdSource()
+    gate = asyncio.Semaphore(_PARALLEL)
+    scopes: list[Scope] = []
 
-            async def store(
-                batch: list[tuple[str, int, int]],
-                ids: list[list[str]] = ids,
-                vectors: list[FloatArray] = vectors,
-                gate: asyncio.Semaphore = gate,
-            ) -> None:
-                async with gate:
-                    contents = list(itertools.islice(texts, len(batch)))
-                    embedder.known.update((t, vectors[i][j]) for t, (_, i, j) in zip(contents, batch, strict=True))
-                    news = [
-                        NewMemory(agent_id=AGENT, user_id=user, content=content)
-                        for content, (user, _, _) in zip(contents, batch, strict=True)
-                    ]
-                    for (_, i, j), item in zip(batch, await service.store_batch(news), strict=True):
-                        if item.stored is None or not item.stored.created:
-                            raise RuntimeError(f"bulk: item not stored: {item.error}")
-                        ids[i][j] = str(item.stored.memory.id)
+    async with _database(data_dir, card) as repo:
 
-            await asyncio.gather(*(store(rows[at : at + _BATCH]) for at in range(0, len(rows), _BATCH)))
-            scopes += [Scope(user, ids[i], vectors[i]) for i, (user, _) in enumerate(group)]
+        async def store(batch: Sequence[_Slot]) -> None:
+            async with gate:
+                news = [
+                    NewMemory(agent_id=AGENT, user_id=slot.scope.user_id, content=content)
+                    for slot, content in zip(batch, texts, strict=False)
+                ]
+                embedder.known.update(
+                    (new.content, slot.scope.vectors[slot.row]) for new, slot in zip(news, batch, strict=True)
+                )
+                indexes = await index_texts(embedder, [new.content for new in news])
+                now = datetime.now(UTC)
+                prepared = [PreparedMemory(new_id(now), n, index) for n, index in zip(news, indexes, strict=True)]
+                for slot, stored in zip(batch, await repo.store(prepared, now=now), strict=True):
+                    if not stored.created:
+                        raise RuntimeError(f"bulk: {stored.memory.content!r} was there already")
+                    slot.scope.ids[slot.row] = str(stored.memory.id)
+
+        for group in _groups(sizes):  # many small scopes share a batch
+            made = [Scope(user_id, [""] * count, mixtures(real, count, rng)) for user_id, count in group]
+            slots = [_Slot(scope, row) for scope in made for row in range(len(scope.ids))]
+            await asyncio.gather(*(store(slots[at : at + _BATCH]) for at in range(0, len(slots), _BATCH)))
+            scopes += made
     return scopes
 
 
 @asynccontextmanager
-async def _service(data_dir: Path) -> AsyncIterator[tuple[MemoryService, _Given]]:
-    card = bundled_model("multilingual-e5-small").card
-    embedder = _Given(card)
+async def _database(data_dir: Path, card: ModelCard) -> AsyncIterator[PostgresRepo]:
     server = EmbeddedServer(data_dir)
     await asyncio.to_thread(server.acquire)
     try:
@@ -147,19 +134,7 @@ async def _service(data_dir: Path) -> AsyncIterator[tuple[MemoryService, _Given]
             facts=facts,
         )
         try:
-            yield (
-                MemoryService(
-                    repo=PostgresRepo(database, exact_scope_limit=10_000),
-                    embedder=embedder,
-                    limiter=_NoLimit(),
-                    clock=system_clock,
-                    ids=IdSource(),
-                    default_alpha=0.7,
-                    half_life_days=30.0,
-                    observer=_Deaf(),
-                ),
-                embedder,
-            )
+            yield PostgresRepo(database, exact_scope_limit=10_000)
         finally:
             await database.close()
         await ensure_vector_index(server.dsn, "hnsw", card=card, search_path=facts.search_path)

@@ -49,7 +49,7 @@ class Environment:
         """Return the size to use."""
         return quick if self.quick else full
 
-    def memex(self, name: str = "main", **settings: str) -> Service:
+    def memex(self, name: str, **settings: str) -> Service:
         """Return a memex that keeps its data under `name`; not started yet."""
         program = Path(sys.executable).with_name("memex")
         if not program.exists():

@@ -11,7 +11,16 @@ from bench.harness.load import AGENT, Call, run_load, search_call, store_call
 from bench.harness.retrieval import batch_ids
 from bench.harness.texts import questions, sentences
 
-__all__ = ["USERS", "batch_calls", "fill_by_batch", "fill_one_by_one", "fill_texts", "mixed", "stores"]
+__all__ = [
+    "USERS",
+    "batch_calls",
+    "fill_by_batch",
+    "fill_one_by_one",
+    "fill_texts",
+    "mixed",
+    "repeated_searches",
+    "stores",
+]
 
 USERS = tuple(f"user-{i}" for i in range(50))
 _FILL_SEED = 1_000_000  # apart from the seeds of the load, so that no text of the load is known already
@@ -71,10 +80,7 @@ def mixed(seed: int, count: int, *, search_share: float = 0.75, distinct_queries
     """
     rng = random.Random(f"mix-{seed}")
     statements, asked = sentences(seed), questions(seed)
-    repeated = None
-    if distinct_queries is not None:
-        pool = itertools.islice(questions(0), distinct_queries)  # the same in every run, as agents repeat themselves
-        repeated = [search_call(USERS[i % len(USERS)], query) for i, query in enumerate(pool)]
+    repeated = None if distinct_queries is None else repeated_searches(distinct_queries)
     calls = []
     for _ in range(count):
         user = rng.choice(USERS)
@@ -85,3 +91,9 @@ def mixed(seed: int, count: int, *, search_share: float = 0.75, distinct_queries
         else:
             calls.append(search_call(user, next(asked)))
     return calls
+
+
+def repeated_searches(count: int) -> list[Call]:
+    """Return `count` searches that are the same in every run, as agents repeat themselves."""
+    pool = itertools.islice(questions(0), count)
+    return [search_call(USERS[i % len(USERS)], query) for i, query in enumerate(pool)]

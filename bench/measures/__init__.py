@@ -18,6 +18,7 @@ MEASURES: Mapping[str, Measure] = {
     "five_questions": quality.five_questions,
     "throughput_unique": speed.throughput_unique,
     "throughput_repeated": speed.throughput_repeated,
+    "searches_repeated": speed.searches_repeated,
     "single_writes": speed.single_writes,
     "batch_writes": speed.batch_writes,
     "single_search_latency": speed.single_search_latency,

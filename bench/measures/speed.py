@@ -14,12 +14,29 @@ from bench.harness.report import Row, row
 from bench.harness.stats import latency, median_ratio
 from bench.harness.texts import questions, sentences
 from bench.raw_onnx import RawRate, RawRunner
-from bench.workload import USERS, batch_calls, fill_by_batch, fill_one_by_one, fill_texts, mixed, stores
+from bench.workload import (
+    USERS,
+    batch_calls,
+    fill_by_batch,
+    fill_one_by_one,
+    fill_texts,
+    mixed,
+    repeated_searches,
+    stores,
+)
 
-__all__ = ["batch_writes", "single_search_latency", "single_writes", "throughput_repeated", "throughput_unique"]
+__all__ = [
+    "batch_writes",
+    "searches_repeated",
+    "single_search_latency",
+    "single_writes",
+    "throughput_repeated",
+    "throughput_unique",
+]
 
 _CLIENTS = 50
 _SCOPE = 600
+_DISTINCT = 200
 # More than any service here can use up in one phase.
 _CALLS_PER_S = 4_000
 
@@ -36,22 +53,27 @@ async def throughput_unique(env: Environment) -> list[Row]:
 
 
 async def throughput_repeated(env: Environment) -> list[Row]:
-    """50 clients, 75 % searches with 200 queries that repeat, writes all different; and the searches alone."""
-    rows = await _compared(
+    """50 clients, 75 % searches with 200 queries that repeat; the writes are all different."""
+    return await _compared(
         env,
         "throughput_repeated",
-        lambda seed, count: mixed(seed, count, distinct_queries=200),
+        lambda seed, count: mixed(seed, count, distinct_queries=_DISTINCT),
         calls_per_s=_CALLS_PER_S,
         floors=(8.0, None),
+        seen_before=repeated_searches(_DISTINCT),
     )
-    rows += await _compared(
+
+
+async def searches_repeated(env: Environment) -> list[Row]:
+    """The same without writes: 50 clients, 200 queries that repeat."""
+    return await _compared(
         env,
         "searches_repeated",
-        lambda seed, count: mixed(seed, count, search_share=1.0, distinct_queries=200),
+        lambda seed, count: mixed(seed, count, search_share=1.0, distinct_queries=_DISTINCT),
         calls_per_s=_CALLS_PER_S,
         floors=(8.0, None),
+        seen_before=repeated_searches(_DISTINCT),
     )
-    return rows
 
 
 async def _compared(
@@ -61,13 +83,16 @@ async def _compared(
     *,
     calls_per_s: int,
     floors: tuple[float | None, float | None],
+    seen_before: Sequence[Call] = (),
 ) -> list[Row]:
     rounds, seconds, filled = env.scale(3, 1), env.scale(15, 5), env.scale(1000, 200)
     runner = RawRunner(env.model_dir())
     ours, theirs, raws = [], [], []
-    async with running(env.memex()) as memex, env.reference() as reference:
+    async with running(env.memex(name)) as memex, env.reference() as reference:
         await fill_by_batch(memex.port, fill_texts(filled))
         await fill_one_by_one(reference.port, filled)
+        for port in (memex.port, reference.port):
+            await run_load(port, seen_before, clients=_CLIENTS, duration_s=120)
         way: RawRate | None = None
         for i in range(rounds + 1):
             # The first round warms up and is not counted.
@@ -121,7 +146,7 @@ async def _writes(
     runner = RawRunner(env.model_dir())
     done: list[LoadResult] = []
     raws = []
-    async with running(env.memex()) as memex:
+    async with running(env.memex(name)) as memex:
         await run_load(memex.port, make(phase_seed(name, 0), 200), clients=clients, duration_s=60)
         way: RawRate | None = None
         for i in range(1, rounds + 1):
@@ -151,7 +176,7 @@ async def single_search_latency(env: Environment) -> list[Row]:
     samples_s: list[float] = []
     gaps_ms = []
     raw_p50s_ms = []
-    async with running(env.memex()) as memex:
+    async with running(env.memex("latency")) as memex:
         await fill_by_batch(memex.port, list(itertools.islice(sentences(600), _SCOPE)), ["latency"])
         for i in range(rounds + 1):
             queries = list(itertools.islice(questions(phase_seed("latency", i)), asked))

@@ -33,7 +33,7 @@ async def clients_250(env: Environment) -> list[Row]:
     """250 clients at once on a pool of 20 connections, 75 % searches: nothing may fail or hang."""
     seconds = env.scale(30, 8)
     settings = {"DB_MIN_POOL_SIZE": "5", "DB_MAX_POOL_SIZE": "20"}
-    async with running(env.memex(**settings)) as memex:
+    async with running(env.memex("clients", **settings)) as memex:
         await fill_by_batch(memex.port, fill_texts(200))
         calls = mixed(250, seconds * 2_000)
         # A call that hangs shows as a TimeoutError; the outer bound is for a load that never ends.

@@ -46,6 +46,10 @@ class OwnServer:
             for path in (self._data, secret):
                 os.chown(path, entry.pw_uid, entry.pw_gid)
         self._run("initdb", "--username=postgres", "--auth=scram-sha-256", f"--pwfile={secret}", "--encoding=UTF8")
+        self.start()
+
+    def start(self) -> None:
+        """Start it, again after a stop."""
         options = (
             f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories= -c shared_buffers=64MB"
         )
@@ -188,15 +192,16 @@ async def _check_policies(own: OwnServer) -> None:
     """Look at the tables as the service's own role, past the service."""
     tables = await own.run(
         "shared",
-        "SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity AS forced,"
+        "SELECT n.nspname || '.' || c.relname AS name, c.relrowsecurity AND c.relforcerowsecurity AS forced,"
         " EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id') AS of_tenant"
-        " FROM pg_class c WHERE c.relnamespace = 'memex'::regnamespace AND c.relkind IN ('r', 'p')",
+        " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE n.nspname LIKE 'memex%' AND c.relkind IN ('r', 'p')",
     )
-    assert {row["relname"] for row in tables if row["of_tenant"] and not row["forced"]} == set()
-    forced = sorted(row["relname"] for row in tables if row["forced"])
-    assert {"memories", "memory_vectors"} <= set(forced)
+    assert {row["name"] for row in tables if row["of_tenant"] and not row["forced"]} == set()
+    forced = sorted(row["name"] for row in tables if row["forced"])
+    assert {"memories", "memory_vectors"} <= {name.partition(".")[2] for name in forced}
     for name in forced:
-        rows = await own.run("shared", f"SELECT count(*) AS n FROM memex.{name}", superuser=False)
+        rows = await own.run("shared", f"SELECT count(*) AS n FROM {name}", superuser=False)
         assert rows[0]["n"] == 0, f"{name} is open without a tenant"
     for tenant, expected in (("acme", 1), ("acme-corp", 1), ("acme%", 0), ("", 0)):
         rows = await own.run(
@@ -222,8 +227,7 @@ async def test_a_restart_of_the_own_server_is_an_outage_of_seconds(
         statuses = [_status(served, i) for i in range(20)]
         assert set(statuses) <= {201, 503}
         assert statuses[-1] == 201
-        await own.run("postgres", "ALTER DATABASE restarted ALLOW_CONNECTIONS false")
-        await own.run("postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'restarted'")
+        own.stop()
         until("it says that it is not ready", lambda: not served.is_ready())
         assert served.call("GET", "/health/live").status == 200
         assert _status(served, 100) == 503
@@ -233,7 +237,7 @@ async def test_a_restart_of_the_own_server_is_an_outage_of_seconds(
         victim.wait(10)
         until("its successor has tried", lambda: "cannot start" in served.stderr())
         assert served.alive
-        await own.run("postgres", "ALTER DATABASE restarted ALLOW_CONNECTIONS true")
+        own.start()
         served.wait_ready()
         assert _status(served, 101) == 201
         until("both workers are there", lambda: len(served.workers()) == 2)

@@ -56,7 +56,7 @@ def test_metrics_count_the_requests_of_all_workers_whichever_answers(served: Ser
     sums = {_count(served, name) for _ in range(20)}
     assert sums == {before + 40}
     stored = 'memex_operations_total{operation="store",outcome="created"}'
-    assert {_count(served, stored) for _ in range(5)} == {_FIRST}
+    assert {_count(served, stored) for _ in range(5)} == {_FIRST}, served.call("GET", "/metrics").body.decode()
 
 
 def test_both_workers_serve(served: Served) -> None:

@@ -45,7 +45,7 @@ async def fill(database: Database, user_id: str, count: int, *, seed: int) -> No
             PreparedMemory(
                 ids(NOW),
                 memory(f"row {start + n}", user_id=user_id),
-                IndexEntry([(0, 5)], vector[None, :], [(7, 0, 1)], 1),
+                IndexEntry([(0, 5)], vector[None, :], [(7, 0, 1)], 1, 0),
             )
             for n, vector in enumerate(vectors)
         ]

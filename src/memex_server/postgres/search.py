@@ -202,6 +202,9 @@ def unpack(
     sorter = np.argsort(terms)
     hashes = _column(row["terms"], ">i8")[known].astype(np.int64)
     post_term = sorter[np.searchsorted(terms, hashes, sorter=sorter)] if len(terms) else np.zeros(0, np.int64)
+    post_passage = _column(row["term_passages"], ">i2")[known].astype(np.int16)
+    if query.vector is None:
+        _choose_by_words(passage, rows, post_term, post_passage)
     if counted is None:
         holders = np.unique(rows * max(len(terms), 1) + post_term) % max(len(terms), 1)
         counted = np.bincount(holders, minlength=len(terms)).astype(np.float64), float(n)
@@ -217,13 +220,26 @@ def unpack(
         passages=passages,
         post_row=rows,
         post_term=post_term,
-        post_passage=_column(row["term_passages"], ">i2")[known].astype(np.int16),
+        post_passage=post_passage,
         post_tf=_column(row["term_counts"], ">i2")[known].astype(np.float64),
         repeats=query.repeats,
         df=counted[0],
         n_docs=counted[1],
         complete=complete,
     )
+
+
+def _choose_by_words(
+    passage: NDArray[np.int16], rows: NDArray[np.int64], terms: NDArray[np.int64], numbers: NDArray[np.int16]
+) -> None:
+    """Set `passage` of each row to the one that holds the most, and the rarest, terms; of equals the first."""
+    spoken = numbers >= 0
+    if not spoken.any():
+        return
+    rarity = 1 / np.bincount(terms[spoken])[terms[spoken]]
+    places, where = np.unique(rows[spoken] << 16 | numbers[spoken].astype(np.int64), return_inverse=True)
+    best_last = np.lexsort((-places, np.bincount(where, weights=rarity)))
+    passage[places[best_last] >> 16] = places[best_last] & 0xFFFF
 
 
 def _column(packed: bytes | None, kind: str) -> NDArray[Any]:

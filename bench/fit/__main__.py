@@ -1,0 +1,144 @@
+"""`python -m bench.fit`: fit the fusion's weights, print what each signal is worth, write fusion.json.
+
+python -m bench.fit --data ../shared/bench/data [--cache DIR] [--ablation] [--write]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+
+from bench.harness.retrieval import load_dataset
+from memex_server.embedding import build_embedder
+from memex_server.ranking import load_fusion
+from memex_server.settings import EmbeddingSettings
+
+from .model import fit, folds, recall, reciprocal_rank
+from .pool import CachedVectors, Question, pool
+
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_FUSION = _ROOT / "src" / "memex_server" / "fusion.json"
+_SETS = (
+    "locomo", "beam-100k", "realmem", "memorybank-en", "memorybank-zh", "memorybank-q.zh-m.en", "madial-zh", "jsquad",
+)  # fmt: skip
+Scorer = Callable[[Question], Any]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m bench.fit", description=__doc__)
+    parser.add_argument("--data", type=Path, default=_ROOT.parent / "shared" / "bench" / "data")
+    parser.add_argument("--cache", type=Path, default=Path(platformdirs.user_cache_path("memex")) / "bench-vectors")
+    parser.add_argument("--sets", nargs="*", default=list(_SETS))
+    parser.add_argument("--ablation", action="store_true", help="fit again without each signal")
+    parser.add_argument("--write", action="store_true", help=f"write the weights to {_FUSION.relative_to(_ROOT)}")
+    options = parser.parse_args(arguments)
+    questions = asyncio.run(_questions(options.data, options.cache, options.sets))
+    names = questions[0].names
+    start = np.array([_known().get(name, 0.0) for name in names])
+    print(_header())
+    _show("keyword alone", _scores(questions, lambda q: q.keyword))
+    _show("meaning alone", _scores(questions, lambda q: q.cosine))
+    _show("as shipped", _scores(questions, lambda q: q.signals @ start))
+    weights = fit(questions, start)
+    _show("fitted", _scores(questions, lambda q: q.signals @ weights))
+    _show("left out, 5 folds", _cross_validated(questions, weights))
+    print(json.dumps({name: round(float(w), 3) for name, w in zip(names, weights, strict=True)}))
+    if options.ablation:
+        for i, name in enumerate(names):
+            _show(f"without {name}", _cross_validated(questions, weights, without=i))
+    if options.write:
+        _write(dict(zip(names, weights.tolist(), strict=True)))
+    return 0
+
+
+async def _questions(data: Path, cache: Path, sets: Sequence[str]) -> list[Question]:
+    settings = EmbeddingSettings(embedding_cache_size=0)
+    inner = build_embedder(settings, data_path=Path(platformdirs.user_data_path("memex")), threads=2)
+    found: list[Question] = []
+    for name in sets:
+        started = time.perf_counter()
+        vectors = CachedVectors(inner, cache / f"{name}.npz")
+        of_set = [question async for question in pool(load_dataset(data / name / "dev", name), vectors)]
+        vectors.save()
+        found += of_set
+        print(f"{name}: {len(of_set)} questions, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+    await inner.close()
+    return found
+
+
+def _cross_validated(questions: Sequence[Question], start: Any, *, without: int | None = None) -> dict[str, list[Any]]:
+    fold = folds(questions)
+    kept = np.ones(len(questions[0].names))
+    if without is not None:
+        kept[without] = 0
+        questions = [_masked(q, kept) for q in questions]
+    by_fold = {
+        f: fit([q for q, at in zip(questions, fold, strict=True) if at != f], start * kept) for f in np.unique(fold)
+    }
+    numbers = {id(q): int(at) for q, at in zip(questions, fold, strict=True)}
+    return _scores(questions, lambda q: q.signals @ by_fold[numbers[id(q)]])
+
+
+def _masked(q: Question, kept: Any) -> Question:
+    from dataclasses import replace
+
+    return replace(q, signals=q.signals * kept.astype(np.float32))
+
+
+def _scores(questions: Sequence[Question], score: Scorer) -> dict[str, list[Any]]:
+    out: dict[str, list[Any]] = {}
+    for q in questions:
+        scores = score(q)
+        out.setdefault(q.dataset, []).append(recall(q, scores))
+        if q.dataset == "locomo":
+            out.setdefault("R@5", []).append(recall(q, scores, 5))
+            out.setdefault("MRR", []).append(reciprocal_rank(q, scores))
+            if q.category == "multi-hop":
+                out.setdefault("multi-hop", []).append(recall(q, scores))
+    return out
+
+
+_COLUMNS = ("locomo", "R@5", "MRR", "multi-hop", *_SETS[1:])
+
+
+def _header() -> str:
+    return "| R@10 | " + " | ".join(_COLUMNS) + " |\n|---|" + "---:|" * len(_COLUMNS)
+
+
+def _show(what: str, scores: Mapping[str, Sequence[float]]) -> None:
+    cells = []
+    for column in _COLUMNS:
+        if column not in scores:
+            cells.append("")
+        else:
+            mean = float(np.mean(scores[column]))
+            cells.append(f"{mean:.3f}" if column == "MRR" else f"{100 * mean:.1f}")
+    print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
+
+
+def _known() -> dict[str, float]:
+    fusion = load_fusion()
+    return {**fusion.weights, "recency": fusion.recency}
+
+
+def _write(weights: Mapping[str, float]) -> None:
+    document = json.loads(_FUSION.read_text(encoding="utf-8"))
+    rounded = {name: round(weight, 3) for name, weight in weights.items()}
+    document["recency"] = max(0.0, rounded.pop("recency"))
+    document["weights"] = rounded
+    document["fitted_by"] = "python -m bench.fit --write"
+    _FUSION.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
