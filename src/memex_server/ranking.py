@@ -115,6 +115,9 @@ def rank(candidates: Candidates, plan: Plan, top_k: int) -> Ranked:
     }
     scores = combine(plan.weights, components) + np.zeros(n)
     eligible = np.flatnonzero(signals["words"] > 0) if plan.mode is SearchMode.KEYWORD else np.arange(n)
+    if len(eligible) > top_k:  # leave the rest unsorted: only what reaches the k-th score can be among the best
+        least = np.partition(scores[eligible], -top_k)[-top_k]
+        eligible = eligible[scores[eligible] >= least]
     ids = candidates.ids[eligible].view("S16")
     order = np.lexsort((ids, -candidates.occurred_at_s[eligible], -scores[eligible]))
     rows = eligible[order[:top_k]]
@@ -123,7 +126,7 @@ def rank(candidates: Candidates, plan: Plan, top_k: int) -> Ranked:
 
 def _signals(c: Candidates, plan: Plan) -> dict[str, Column]:
     if plan.mode is SearchMode.SEMANTIC:
-        return {"meaning": np.nan_to_num(c.cosine.astype(np.float64), nan=-1.0)}
+        return {"meaning": np.where(np.isnan(c.cosine), -1.0, c.cosine).astype(np.float64)}
     if plan.mode is SearchMode.KEYWORD:
         return {"words": words(c)}
     return relevance_signals(c, asks_when=plan.asks_when)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memex.core.scoring import bm25
+from memex.core.scoring import idf, saturated
 from memex.core.traits import Trait
 
 from .ports import Candidates
@@ -28,6 +28,7 @@ _WINDOW_B = 0.5  # lengths of windows differ less than lengths of turns, so they
 # A turn of this many terms draws as much on its neighbours as on itself; a long one stands alone.
 _CONTEXT_TERMS = 20.0
 _MOST_REPEATS = 3.0  # of a term in the query: more is a slip or a paste, not emphasis
+_LEAST_SESSIONS = 3  # with fewer, a session says nothing that its turns do not say
 _MEANING_FLOOR = -1.0
 
 
@@ -43,80 +44,96 @@ class Neighbours:
     before_2: Rows
     after_2: Rows
     session: Rows
+    n_sessions: int
 
 
 def standardised(column: Column) -> Column:
     """Return the column with mean 0 and deviation 1; one that tells nothing becomes 0."""
-    deviation = column.std() if len(column) else 0.0
-    return (column - column.mean()) / deviation if deviation > 1e-9 else np.zeros(len(column))
+    if len(column) == 0:
+        return column
+    centred = column - column.mean()
+    deviation = np.sqrt((centred @ centred) / len(column))
+    return centred / deviation if deviation > 1e-9 else np.zeros(len(column))
 
 
-def neighbours(c: Candidates) -> Neighbours:
-    """Find who stands beside whom: turns of one session, in order of event time, then of id."""
+def weighted(signals: Mapping[str, Column], weights: Mapping[str, float], n: int) -> Column:
+    """Return the sum of the signals times their weights."""
+    total = np.zeros(n)
+    for name, column in signals.items():
+        total += weights.get(name, 0.0) * column
+    return total
+
+
+def neighbours(c: Candidates) -> Neighbours | None:
+    """Find who stands beside whom: turns of one session, by event time, then by id; None if there are no turns."""
     n = len(c.session)
-    is_turn = ((c.traits & Trait.TURN) != 0) & (c.session != 0)
-    order = np.lexsort((np.asarray(c.ids).view("S16"), c.occurred_at_s, c.session))
-    order = order[is_turn[order]]
+    turns = np.flatnonzero(((c.traits & Trait.TURN) != 0) & (c.session != 0))
+    if len(turns) == 0:
+        return None
+    made = np.asarray(c.ids).view(">u8")[0::2][turns]  # the first half of an id is the order of making
+    order = turns[np.lexsort((made, c.occurred_at_s[turns], c.session[turns]))]
+    in_order = c.session[order]
+    starts = np.concatenate(([True], in_order[1:] != in_order[:-1]))
+    number = np.cumsum(starts) - 1
     session = np.full(n, -1, np.int64)
-    session[order] = np.unique(c.session[order], return_inverse=True)[1]
+    session[order] = number
 
     def beside(steps: int) -> tuple[Rows, Rows]:
         before, after = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-        first, second = order[:-steps], order[steps:]
-        same = session[first] == session[second]
-        before[second[same]] = first[same]
-        after[first[same]] = second[same]
+        same = number[steps:] == number[:-steps]
+        first, second = order[:-steps][same], order[steps:][same]
+        before[second] = first
+        after[first] = second
         return before, after
 
     before, after = beside(1)
     before_2, after_2 = beside(2)
-    return Neighbours(before, after, before_2, after_2, session)
+    return Neighbours(before, after, before_2, after_2, session, int(number[-1]) + 1)
 
 
 def words(c: Candidates) -> Column:
     """BM25 of each candidate, its speaker's name included: 0 where no term of the query occurs."""
-    total = np.zeros(len(c.length))
-    average = float(c.length.mean()) if len(c.length) else 0.0
+    n = len(c.length)
+    if len(c.post_row) == 0:
+        return np.zeros(n)
+    tf = _frequencies(c, n, names_too=True)
     lengths = c.length.astype(np.float64)
-    for term, df in enumerate(c.df):
-        rows, tf = _term_frequencies(c, term, names_too=True)
-        total[rows] += min(c.repeats[term], _MOST_REPEATS) * bm25(tf, float(df), c.n_docs, lengths[rows], average)
-    return total
+    return _term_weights(c, c.df) @ saturated(tf, lengths, float(lengths.mean()))
 
 
 def relevance_signals(c: Candidates, *, asks_when: bool) -> dict[str, Column]:
-    """Return every signal of the hybrid mode by name; see the documentation of each in `docs/howto/ranking.md`."""
+    """Return every signal of the hybrid mode by name; what each is for stands in docs/howto/ranking.md."""
+    n = len(c.length)
     near = neighbours(c)
-    length = c.length.astype(np.float64)
-    context = 1 / (1 + length / _CONTEXT_TERMS)
-    meaning = standardised(np.nan_to_num(c.cosine.astype(np.float64), nan=_MEANING_FLOOR))
-    spoken = _spoken_terms(c)
-    named = _named(c, len(length))
-    passage, window, session = _word_signals(c, near, spoken)
-    timed = ((c.traits & Trait.TIMED) != 0).astype(np.float64)
+    meaning = standardised(np.where(np.isnan(c.cosine), _MEANING_FLOOR, c.cosine).astype(np.float64))
+    window, session = _word_signals(c, near)
     assistant = (c.traits & Trait.ASSISTANT) != 0
-    return {
+    timed = ((c.traits & Trait.TIMED) != 0).astype(np.float64)
+    signals = {
         "meaning": meaning,
-        "meaning_before": context * _take(meaning, near.before),
-        "meaning_after": context * _take(meaning, near.after),
-        "meaning_before_2": context * _take(meaning, near.before_2),
-        "meaning_session": context * _session_most(meaning, near.session),
-        "words_passage": standardised(passage),
-        "words_window": standardised(window),
-        "words_session": context * session,
-        "speaker": named,
-        "person": np.where(assistant, 0.0, 1.0) if assistant.any() else np.zeros(len(length)),
+        "words": standardised(window),
+        "speaker": _named(c, n),
+        "person": np.where(assistant, 0.0, 1.0) if assistant.any() else np.zeros(n),
         "question": ((c.traits & Trait.QUESTION) != 0).astype(np.float64),
-        "length": standardised(np.log(length + 5)),
-        "timed": (timed - timed.mean()) if asks_when and len(timed) else np.zeros(len(length)),
+        "length": standardised(np.log(c.length + 5.0)),
+        "timed": timed - timed.mean() if asks_when and n else np.zeros(n),
     }
+    if near is None:
+        nothing = np.zeros(n)
+        return signals | dict.fromkeys(_OF_CONVERSATIONS, nothing)
+    context = 1 / (1 + c.length / _CONTEXT_TERMS)
+    beside = np.append(meaning, 0.0)  # row -1, nobody, says nothing
+    of_conversations = (
+        context * beside[near.before],
+        context * beside[near.after],
+        context * beside[near.before_2],
+        context * _session_most(meaning, near),
+        context * session,
+    )
+    return signals | dict(zip(_OF_CONVERSATIONS, of_conversations, strict=True))
 
 
-def _spoken_terms(c: Candidates) -> list[int]:
-    """Terms of the query to look for in what is said: not the speakers' names, unless nothing else is left."""
-    names = set(c.post_term[c.post_passage < 0].tolist())
-    rest = [term for term in range(len(c.df)) if term not in names]
-    return rest or list(range(len(c.df)))
+_OF_CONVERSATIONS = ("meaning_before", "meaning_after", "meaning_before_2", "meaning_session", "words_session")
 
 
 def _named(c: Candidates, n: int) -> Column:
@@ -129,101 +146,69 @@ def _named(c: Candidates, n: int) -> Column:
     return named
 
 
-def _word_signals(c: Candidates, near: Neighbours, spoken: list[int]) -> tuple[Column, Column, Column]:
-    """Return BM25 of the best passage, of the window of turns around, and of the whole session."""
+def _word_signals(c: Candidates, near: Neighbours | None) -> tuple[Column, Column]:
+    """Return BM25 of each turn with those around it, and of the whole session (standardised over sessions)."""
     n = len(c.length)
-    length = np.maximum(c.length.astype(np.float64), 1.0)
-    window_length = _lent(length, near)
-    passages = np.maximum(c.passages.astype(np.float64), 1.0)
-    passage_length = length / passages
-    n_sessions = int(near.session.max(initial=-1)) + 1
-    in_session = near.session >= 0
-    session_length = np.bincount(near.session[in_session], weights=length[in_session], minlength=n_sessions)
-    passage = _PassageScores(c, n)
-    window, session = np.zeros(n), np.zeros(max(n_sessions, 1))
-    for term in spoken:
-        rows, tf = _term_frequencies(c, term, names_too=False)
-        if len(rows) == 0:
-            continue
-        df = float(len(rows) if c.complete else c.df[term])
-        times = min(float(c.repeats[term]), _MOST_REPEATS)
-        passage.add(term, times, df, passage_length)
-        spread = np.zeros(n)
-        spread[rows] = tf
-        inside = in_session[rows]
-        of_session = np.bincount(near.session[rows[inside]], weights=tf[inside], minlength=n_sessions)
-        spread = _lent(spread, near)
-        hit = np.flatnonzero(spread)
-        window[hit] += times * bm25(
-            spread[hit], df, c.n_docs, window_length[hit], float(window_length.mean()), b=_WINDOW_B
-        )
-        if n_sessions > 2:
-            held = float((of_session > 0).sum())
-            session += times * bm25(
-                of_session, held, n_sessions, session_length, float(session_length.mean()), b=_WINDOW_B
-            )
-    by_row = np.where(in_session, standardised(session)[near.session], 0.0) if n_sessions > 2 else np.zeros(n)
-    return passage.best(), window, by_row
+    if len(c.post_row) == 0:
+        return np.zeros(n), np.zeros(n)
+    tf = _frequencies(c, n, names_too=False)
+    # The name of a speaker is no word of the subject, unless the query holds nothing else.
+    names = np.zeros(len(c.df), np.bool_)
+    names[c.post_term[c.post_passage < 0]] = True
+    if not names.all():
+        tf = np.where(names[:, None], 0.0, tf)
+    df = (tf > 0).sum(1) if c.complete else c.df
+    weights = _term_weights(c, df)
+    lengths = np.maximum(c.length, 1).astype(np.float64)
+    if near is None:
+        return weights @ saturated(tf, lengths, float(lengths.mean()), b=_WINDOW_B), np.zeros(n)
+    window_lengths = _lent(lengths[None, :], near)[0]
+    window = weights @ saturated(_lent(tf, near), window_lengths, float(window_lengths.mean()), b=_WINDOW_B)
+    return window, _session_words(c, tf, lengths, near)
 
 
-class _PassageScores:
-    """Adds up BM25 passage by passage, to tell the best passage of each candidate."""
-
-    def __init__(self, c: Candidates, n: int) -> None:
-        self._c = c
-        self._n = n
-        self._keys: list[NDArray[np.int64]] = []
-        self._scores: list[Column] = []
-
-    def add(self, term: int, times: float, df: float, lengths: Column) -> None:
-        at = (self._c.post_term == term) & (self._c.post_passage >= 0)
-        rows = self._c.post_row[at]
-        average = float(lengths.mean())
-        score = bm25(self._c.post_tf[at], df, self._c.n_docs, lengths[rows], average)
-        self._keys.append(rows << 16 | self._c.post_passage[at].astype(np.int64))
-        self._scores.append(times * score)
-
-    def best(self) -> Column:
-        out = np.zeros(self._n)
-        if self._keys:
-            keys, where = np.unique(np.concatenate(self._keys), return_inverse=True)
-            sums = np.bincount(where, weights=np.concatenate(self._scores))
-            np.maximum.at(out, keys >> 16, sums)
-        return out
+def _session_words(c: Candidates, tf: Column, lengths: Column, near: Neighbours) -> Column:
+    n, sessions = len(lengths), near.n_sessions
+    if sessions < _LEAST_SESSIONS:
+        return np.zeros(n)
+    inside = near.session >= 0
+    of = near.session[inside]
+    flat = (np.arange(len(tf))[:, None] * sessions + of[None, :]).ravel()
+    held = np.bincount(flat, weights=tf[:, inside].ravel(), minlength=len(tf) * sessions).reshape(len(tf), sessions)
+    long = np.bincount(of, weights=lengths[inside], minlength=sessions)
+    weights = _term_weights(c, (held > 0).sum(1), sessions)
+    scores = standardised(weights @ saturated(held, long, float(long.mean()), b=_WINDOW_B))
+    return np.append(scores, 0.0)[near.session]
 
 
-def _term_frequencies(c: Candidates, term: int, *, names_too: bool) -> tuple[Rows, Column]:
-    """Return the rows that hold the term, and how often in all their passages."""
-    at = c.post_term == term
+def _term_weights(c: Candidates, df: NDArray[np.number], n_docs: float | None = None) -> Column:
+    total = c.n_docs if n_docs is None else n_docs
+    pairs = zip(df.tolist(), c.repeats, strict=True)
+    return np.array([min(repeats, _MOST_REPEATS) * idf(count, total) if count else 0.0 for count, repeats in pairs])
+
+
+def _frequencies(c: Candidates, n: int, *, names_too: bool) -> Column:
+    """Return how often each term of the query occurs in each candidate, shape (terms, n)."""
+    rows, terms, tf = c.post_row, c.post_term, c.post_tf
     if not names_too:
-        at &= c.post_passage >= 0
-    rows, where = np.unique(c.post_row[at], return_inverse=True)
-    return rows, np.bincount(where, weights=c.post_tf[at], minlength=len(rows)).astype(np.float64)
+        said = c.post_passage >= 0
+        rows, terms, tf = rows[said], terms[said], tf[said]
+    flat = np.bincount(terms * n + rows, weights=tf, minlength=len(c.df) * n)
+    return flat.astype(np.float64, copy=False).reshape(len(c.df), n)
 
 
-def _take(column: Column, rows: Rows) -> Column:
-    return np.where(rows >= 0, column[rows], 0.0) if len(column) else column
+def _lent(matrix: Column, near: Neighbours) -> Column:
+    """Return the rows of `matrix` with what neighbours lend added."""
+    padded = np.pad(matrix, ((0, 0), (0, 1)))  # column -1: nobody lends nothing
+    first = padded[:, near.before] + padded[:, near.after]
+    second = padded[:, near.before_2] + padded[:, near.after_2]
+    return matrix + _LEND[0] * first + _LEND[1] * second
 
 
-def _lent(column: Column, near: Neighbours) -> Column:
-    near_by = _take(column, near.before) + _take(column, near.after)
-    beyond = _take(column, near.before_2) + _take(column, near.after_2)
-    return column + _LEND[0] * near_by + _LEND[1] * beyond
-
-
-def _session_most(column: Column, session: Rows) -> Column:
+def _session_most(column: Column, near: Neighbours) -> Column:
     """Return for each turn the highest value of its session; 0 outside of sessions."""
-    inside = session >= 0
-    if not inside.any():
-        return np.zeros(len(column))
-    most = np.full(int(session.max()) + 1, -np.inf)
-    np.maximum.at(most, session[inside], column[inside])
-    return np.where(inside, most[session], 0.0)
-
-
-def weighted(signals: Mapping[str, Column], weights: Mapping[str, float], n: int) -> Column:
-    """Return the sum of the signals times their weights."""
-    total = np.zeros(n)
-    for name, column in signals.items():
-        total += weights.get(name, 0.0) * column
-    return total
+    inside = near.session >= 0
+    most = np.full(near.n_sessions + 1, -np.inf)
+    np.maximum.at(most, near.session[inside], column[inside])
+    most[-1] = 0.0
+    return most[near.session]

@@ -201,8 +201,16 @@ async def _check_policies(own: OwnServer) -> None:
     forced = sorted(row["name"] for row in tables if row["forced"])
     assert {"memories", "memory_vectors"} <= {name.partition(".")[2] for name in forced}
     for name in forced:
-        rows = await own.run("shared", f"SELECT count(*) AS n FROM {name}", superuser=False)
-        assert rows[0]["n"] == 0, f"{name} is open without a tenant"
+        with contextlib.suppress(asyncpg.UndefinedObjectError):  # without a tenant even asking is refused
+            await own.run("shared", f"SELECT count(*) AS n FROM {name}", superuser=False)
+            pytest.fail(f"{name} answers without a tenant")
+        rows = await own.run(
+            "shared",
+            "SELECT set_config('memex.tenant', 'nobody', false)",
+            f"SELECT count(*) AS n FROM {name}",
+            superuser=False,
+        )
+        assert rows[0]["n"] == 0, f"{name} is open to another tenant"
     for tenant, expected in (("acme", 1), ("acme-corp", 1), ("acme%", 0), ("", 0)):
         rows = await own.run(
             "shared",

@@ -22,7 +22,7 @@ from memex_server.postgres.repo import PostgresRepo
 from memex_server.postgres.vector_index import ensure_vector_index
 from memex_server.service import MemoryService
 from memex_server.testing import HashingEmbedder
-from tests.integration.support import Template, found, make_service, memory, run, store_all
+from tests.integration.support import DenseEmbedder, Template, found, make_service, memory, run, store_all
 
 MODES = [SearchMode.HYBRID, SearchMode.SEMANTIC, SearchMode.KEYWORD]
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -209,6 +209,11 @@ FACTS = [
 ]
 
 
+@pytest.fixture(params=[10_000, -1], ids=["exact", "indexed"])
+def dense(request: pytest.FixtureRequest, database: Database, clock: FrozenClock) -> MemoryService:
+    return make_service(database, clock, exact_scope_limit=request.param, embedder=DenseEmbedder())
+
+
 async def stored_facts(service: MemoryService) -> None:
     await store_all(
         service, [memory(t, occurred_at=NOW - timedelta(days=d, hours=5), importance=i) for t, d, i in FACTS]
@@ -222,16 +227,16 @@ async def cosines(query: str) -> dict[str, float]:
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 0.7, 1.0])
 @pytest.mark.parametrize("query", ["Ann likes tea", "普洱茶", "東京"])
-async def test_alpha_scores_equal_the_formula(service: MemoryService, alpha: float, query: str) -> None:
-    await stored_facts(service)
+async def test_alpha_scores_equal_the_formula(dense: MemoryService, alpha: float, query: str) -> None:
+    await stored_facts(dense)
     cosine = await cosines(query)
     expected = {
         text: alpha * cosine[text] + (1 - alpha) * math.exp(-math.log(2) * (days + 5 / 24) / 30)
         for text, days, _ in FACTS
     }
-    got = await hits(service, query, alpha=alpha)
+    got = await hits(dense, query, alpha=alpha)
     assert [h.memory.content for h in got] == sorted(expected, key=lambda text: -expected[text])
-    assert {h.memory.content: h.score for h in got} == pytest.approx(expected, abs=1e-4)
+    assert {h.memory.content: h.score for h in got} == pytest.approx(expected, abs=5e-5)
 
 
 async def test_semantic_mode_uses_the_default_alpha(service: MemoryService) -> None:
@@ -241,8 +246,8 @@ async def test_semantic_mode_uses_the_default_alpha(service: MemoryService) -> N
 
 
 @pytest.mark.parametrize("scale", [1, 100, 1e300, 1e-300])
-async def test_weights_count_by_their_ratio(service: MemoryService, scale: float) -> None:
-    await stored_facts(service)
+async def test_weights_count_by_their_ratio(dense: MemoryService, scale: float) -> None:
+    await stored_facts(dense)
     cosine = await cosines("Ann likes tea")
     weights = Weights(similarity=1 * scale, recency=2 * scale, importance=5 * scale)
     got = await hits(
@@ -271,7 +276,7 @@ async def test_the_explained_parts_add_up_to_the_score(service: MemoryService, m
         assert math.fsum(c["share"] for c in components.values()) == pytest.approx(hit.score, abs=1e-9)
         assert all(c["share"] == pytest.approx(c["value"] * c["weight"]) for c in components.values())
         assert explanation["mode"] == mode.value
-        assert 0 <= hit.score <= 1
+        assert (0 if mode is not SearchMode.SEMANTIC else -1) <= hit.score <= 1
         assert explanation["arms"]
     assert all(h.explanation is None for h in await hits(service, "Ann", mode=mode))
 

@@ -23,6 +23,7 @@ __all__ = [
     "normalise_weights",
     "positive_part",
     "recency",
+    "saturated",
 ]
 
 # Values of the literature (Robertson and Zaragoza 2009) within their flat optimum.
@@ -110,7 +111,12 @@ def idf(df: float, n_docs: float) -> float:
     return math.log1p((max(n_docs, df) - df + 0.5) / (df + 0.5))
 
 
+def saturated(tf: N, length: N, avg_length: float, *, k1: float = BM25_K1, b: float = BM25_B) -> N:
+    """Return the part of BM25 that tells how much of a term is there: 0 to k1 + 1, less in longer documents."""
+    relative: Any = length / avg_length if avg_length > 0 else 1.0
+    return cast(N, (k1 + 1) * tf / (tf + k1 * (1 - b + b * relative)))
+
+
 def bm25(tf: N, df: float, n_docs: float, length: N, avg_length: float, *, k1: float = BM25_K1, b: float = BM25_B) -> N:
     """Return the BM25 score of one term for documents of `length` terms that hold it `tf` times; 0 for tf = 0."""
-    relative: Any = length / avg_length if avg_length > 0 else 1.0
-    return cast(N, idf(df, n_docs) * (k1 + 1) * tf / (tf + k1 * (1 - b + b * relative)))
+    return cast(N, idf(df, n_docs) * saturated(tf, length, avg_length, k1=k1, b=b))

@@ -30,7 +30,7 @@ _SESSION = {
     "enable_seqscan": "off",
     "enable_sort": "off",
     "hnsw.iterative_scan": "relaxed_order",
-    "hnsw.ef_search": "200",
+    "hnsw.ef_search": "160",
     "hnsw.max_scan_tuples": "60000",
     "ivfflat.iterative_scan": "relaxed_order",
     "ivfflat.max_probes": "1000",
@@ -172,6 +172,7 @@ async def open_database(
                 min_size=min_size,
                 max_size=max_size,
                 init=prepare,
+                reset=_keep,
                 server_settings=session,
                 command_timeout=statement_timeout_s + 5,
                 max_inactive_connection_lifetime=300,
@@ -191,6 +192,10 @@ def _whole(digits: str) -> int | float:
     # jsonb writes 1e300 out as 301 digits; what was stored as a whole number has at most 64 bits.
     value = int(digits)
     return value if -(2**63) <= value < 2**64 else float(value)
+
+
+async def _keep(connection: Any) -> None:
+    """Do nothing when a connection comes back: no session state is ever changed, so none must be reset."""
 
 
 def _to_json(value: Any) -> str:

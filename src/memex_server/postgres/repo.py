@@ -231,7 +231,9 @@ class PostgresRepo:
                     key = same_key(self._tenant, to_new(to_memory(row), row["given_at"]))
                     raise await self._same(connection, shard, key) from e
                 await self._index(connection, shard, memory_id, index)
-                await connection.execute(self._sql["next_versions"], shard, [memory_id], "restored", now, agent_id, None)
+                await connection.execute(
+                    self._sql["next_versions"], shard, [memory_id], "restored", now, agent_id, None
+                )
                 return to_memory(live)
 
         return await _retried(run)

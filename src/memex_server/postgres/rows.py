@@ -32,17 +32,17 @@ def to_memory(row: Mapping[str, Any]) -> Memory:
         metadata=row["metadata"],
         source=row["source"],
         session_id=row["session_id"],
-        occurred_at=row["occurred_at"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        expires_at=row["expires_at"],
+        occurred_at=utc(row["occurred_at"]),
+        created_at=utc(row["created_at"]),
+        updated_at=utc(row["updated_at"]),
+        expires_at=_time(row["expires_at"]),
         pinned=row["pinned"],
         occurrences=row["occurrences"],
-        valid_from=row["valid_from"],
-        valid_to=row["valid_to"],
+        valid_from=_time(row["valid_from"]),
+        valid_to=_time(row["valid_to"]),
         superseded_by=_uuid(row["superseded_by"]),
         condensed_into=_uuid(row["condensed_into"]),
-        deleted_at=row["deleted_at"],
+        deleted_at=_time(row["deleted_at"]),
     )
 
 
@@ -53,6 +53,11 @@ def _uuid(value: None) -> None: ...
 def _uuid(value: UUID | None) -> UUID | None:
     """Return the standard type: the driver's own subclass is not one that JSON writers know."""
     return None if value is None else UUID(bytes=value.bytes)
+
+
+def _time(value: datetime | None) -> datetime | None:
+    """Return an aware time: the driver makes the two ends of the calendar naive (it means infinity by them)."""
+    return None if value is None else utc(value)
 
 
 def to_version(row: Mapping[str, Any]) -> Version:

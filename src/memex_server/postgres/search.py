@@ -26,12 +26,13 @@ __all__ = ["Searcher", "unpack"]
 
 _SIZE_LIFE_S = 60.0  # a scope's size only chooses the plan, so it may be this old
 _MAX_SIZES = 100_000
-_OVERFETCH = 20
-_LEAST_FETCH = 200
+_OVERFETCH = 12
+_LEAST_FETCH = 120
+_NEWEST = 50
 _DF_CAP = 50_000
 _COMMON_DF = 1_000
 # Rare terms first, until this many postings are read: the rest are too common to select by.
-_POSTINGS_BUDGET = 20_000
+_POSTINGS_BUDGET = 12_000
 _POSTGRES_EPOCH_S = 946_684_800  # 2000-01-01, from which PostgreSQL counts microseconds
 _NOTHING = b""
 _MOST_PASSAGES = 2**15  # a passage's number is a smallint
@@ -99,7 +100,9 @@ class Searcher:
             weights = [idf(df[term], n_docs) for term in picked]
             rows = await connection.fetch(self._sql["by_words"], *matching, picked, weights, wanted)
             chosen.update((row["id"], None) for row in rows)
-        rows = await connection.fetch(self._sql["newest"], *matching, wanted)
+        rows = await connection.fetch(self._sql["beside"], matching[0], list(chosen))
+        chosen.update((row["id"], None) for row in rows)
+        rows = await connection.fetch(self._sql["newest"], *matching, max(_NEWEST, query.wanted))
         chosen.update((row["id"], None) for row in rows)
         return list(chosen), False
 

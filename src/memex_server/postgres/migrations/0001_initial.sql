@@ -46,6 +46,7 @@ CREATE UNIQUE INDEX memories_same ON memories (shard, same_key)
 CREATE INDEX memories_id ON memories (id);
 CREATE INDEX memories_agent ON memories (shard, agent_id, id);
 CREATE INDEX memories_recent ON memories (shard, occurred_at);
+CREATE INDEX memories_session ON memories (shard, session_id, occurred_at, id) WHERE session_id IS NOT NULL;
 CREATE INDEX memories_expiry ON memories (expires_at) WHERE expires_at IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX memories_tombstones ON memories (deleted_at) WHERE deleted_at IS NOT NULL;
 

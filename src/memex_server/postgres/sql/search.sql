@@ -49,10 +49,10 @@ SELECT ms.*, vs.*, ts.*
 FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($15::uuid[]) AND {matching}) ms,
      (SELECT {vector_columns} FROM memory_vectors v
       WHERE v.shard = $1 AND v.memory_id = ANY ($15::uuid[]) AND $13::halfvec IS NOT NULL) vs,
-     (SELECT {term_columns} FROM unnest($14::bigint[]) q (term)
-      CROSS JOIN unnest($15::uuid[]) c (id)
-      CROSS JOIN LATERAL (SELECT s.memory_id, s.term, s.passage, s.tf FROM memory_terms s
-                          WHERE s.shard = $1 AND s.term = q.term AND s.memory_id = c.id OFFSET 0) t) ts
+     (SELECT {term_columns}
+      FROM (SELECT m.id AS memory_id, q.term, q.passage, q.tf
+            FROM memories m, unnest(m.terms, m.term_passages, m.term_counts) q (term, passage, tf)
+            WHERE m.id = ANY ($15::uuid[]) AND m.shard = $1 AND q.term = ANY ($14::bigint[])) t) ts
 
 -- name: matching_ids
 -- Ids of up to $13 memories that match.
@@ -95,6 +95,20 @@ FROM (SELECT t.memory_id, sum(q.weight * t.tf / (t.tf + 1.2::float8)) AS score
       ORDER BY score DESC OFFSET 0) n
 CROSS JOIN LATERAL (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
 LIMIT $15
+
+-- name: beside
+-- The turns next to those in $2, two on either side.
+SELECT DISTINCT near.id
+FROM memories m
+CROSS JOIN LATERAL (
+    (SELECT b.id FROM memories b
+     WHERE b.shard = $1 AND b.session_id = m.session_id AND (b.occurred_at, b.id) < (m.occurred_at, m.id)
+     ORDER BY b.occurred_at DESC, b.id DESC LIMIT 2)
+    UNION ALL
+    (SELECT a.id FROM memories a
+     WHERE a.shard = $1 AND a.session_id = m.session_id AND (a.occurred_at, a.id) > (m.occurred_at, m.id)
+     ORDER BY a.occurred_at, a.id LIMIT 2)) near
+WHERE m.id = ANY ($2::uuid[]) AND m.shard = $1 AND m.session_id IS NOT NULL AND m.traits & 1 = 1
 
 -- name: newest
 -- The $13 newest memories that match.
