@@ -229,12 +229,19 @@ class MemoryRepo(Protocol):
         """Erase a memory (or tombstone) and all that was derived from it."""
 
     async def restore(
-        self, memory_id: UUID, index: IndexEntry, *, user_id: str | None, agent_id: str | None, now: datetime
+        self,
+        memory_id: UUID,
+        content: str,
+        index: IndexEntry,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        now: datetime,
     ) -> Memory:
-        """Bring a tombstone back; a live memory is returned as it is.
+        """Bring a tombstone back, whose `content` the index belongs to; a live memory is returned as it is.
 
         Raises:
-            Conflict: the same text was stored again meanwhile.
+            Conflict: the same text was stored again meanwhile, or the tombstone holds another text by now.
         """
 
     async def history(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> list[Version]:

@@ -238,7 +238,9 @@ class MemoryService:
         check_scope(user_id, agent_id)
         memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
         [index] = await index_texts(self._embedder, [memory.content])
-        memory = await self._repo.restore(memory_id, index, user_id=user_id, agent_id=agent_id, now=self._clock())
+        memory = await self._repo.restore(
+            memory_id, memory.content, index, user_id=user_id, agent_id=agent_id, now=self._clock()
+        )
         self._observer.operation("restore", "restored")
         return memory
 

@@ -14,6 +14,7 @@ from memex.core.memory import Patch, SearchMode, SearchRequest
 from memex.protocol.errors import MemexError, SetupError, Unavailable
 from memex.testing import FrozenClock
 from memex_server.ports import FloatArray, Role
+from memex_server.postgres import pool
 from memex_server.postgres.embedded import EmbeddedServer
 from memex_server.postgres.migrate import migrations, prepare_database
 from memex_server.postgres.pool import Database, open_database, safe_dsn
@@ -270,31 +271,49 @@ def test_ivfflat_gets_lists_by_its_rows(rows: int, lists: int) -> None:
 # -- the pool --------------------------------------------------------------------------------------
 
 
-async def test_session_settings_survive_every_release(dsn: str, template: Template) -> None:
+async def test_session_settings_survive_whatever_the_service_does(
+    dsn: str, template: Template, clock: FrozenClock
+) -> None:
+    expected = pool._SESSION | {
+        "memex.tenant": "red",
+        "statement_timeout": "30s",
+        "role": "memex_service",
+        "search_path": template.facts.search_path,
+    }
+    assert {"enable_seqscan", "hnsw.iterative_scan"} <= set(expected)
     async with opened(dsn, template.facts, tenant_id="red", max_size=1) as database:
-        for _ in range(5):
+        service = make_service(database, clock, exact_scope_limit=-1, writes_per_minute=100, searches_per_minute=100)
+        for number in range(3):
+            stored = (await service.store(memory(f"note {number}"), idempotency_key=str(number))).memory
+            await service.patch(stored.id, Patch(content=f"other {number}"))
+            await found(service, "other")
+            await service.delete(stored.id)
+            await service.restore(stored.id)
+            await service.tidy(tombstone_days=30)
+            await cancelled_in_a_transaction(database)
             async with database.connection() as connection:
-                shown = {
-                    name: await connection.fetchval(f"SELECT current_setting('{name}')")
-                    for name in (
-                        "memex.tenant", "enable_seqscan", "enable_sort", "hnsw.iterative_scan", "hnsw.ef_search",
-                        "ivfflat.iterative_scan", "plan_cache_mode", "statement_timeout", "role", "search_path",
-                    )
-                }  # fmt: skip
-                assert shown == {
-                    "memex.tenant": "red",
-                    "enable_seqscan": "off",
-                    "enable_sort": "off",
-                    "hnsw.iterative_scan": "relaxed_order",
-                    "hnsw.ef_search": "200",
-                    "ivfflat.iterative_scan": "relaxed_order",
-                    "plan_cache_mode": "force_generic_plan",
-                    "statement_timeout": "30s",
-                    "role": "memex_service",
-                    "search_path": template.facts.search_path,
-                }
-                # What a careless statement changes must be gone for the next one.
-                await connection.execute("SET enable_seqscan = on; SET statement_timeout = 0")
+                shown = {name: await connection.fetchval(f"SELECT current_setting('{name}')") for name in expected}
+                assert shown == expected
+                assert not connection.is_in_transaction()
+                assert await connection.fetchval("SELECT count(*) FROM memories") == number + 1
+
+
+async def cancelled_in_a_transaction(database: Database) -> None:
+    """Write, and be cancelled before the commit."""
+    begun = asyncio.Event()
+
+    async def write() -> None:
+        async with database.transaction() as connection:
+            await connection.execute("DELETE FROM memories")
+            begun.set()
+            await connection.execute("SELECT pg_sleep(20)")
+
+    task = asyncio.create_task(write())
+    async with asyncio.timeout(20):
+        await begun.wait()
+        task.cancel()
+        await asyncio.wait([task])
+    assert task.cancelled()
 
 
 async def test_many_more_calls_than_connections_are_all_served(
@@ -304,7 +323,9 @@ async def test_many_more_calls_than_connections_are_all_served(
         service = make_service(database, clock)
 
         async def use(number: int) -> bool:
-            stored = await service.store(memory(f"note {number}", user_id=f"user {number % 3}"), idempotency_key=str(number))
+            stored = await service.store(
+                memory(f"note {number}", user_id=f"user {number % 3}"), idempotency_key=str(number)
+            )
             await service.patch(stored.memory.id, Patch(importance=0.5))
             texts = await found(service, f"note {number}", user_id=f"user {number % 3}")
             return f"note {number}" in texts
@@ -353,9 +374,7 @@ async def test_a_full_pool_is_an_outage_in_bounded_time(dsn: str, template: Temp
         assert await service.count(user_id="ann") == 0
 
 
-async def test_connections_that_the_server_cut_are_replaced(
-    dsn: str, template: Template, clock: FrozenClock
-) -> None:
+async def test_connections_that_the_server_cut_are_replaced(dsn: str, template: Template, clock: FrozenClock) -> None:
     async with opened(dsn, template.facts, max_size=3) as database:
         service = make_service(database, clock)
         stored = await asyncio.gather(*(service.store(memory(f"before {n}")) for n in range(6)))

@@ -235,6 +235,29 @@ async def test_a_memory_purged_while_it_is_restored_stays_away(
     assert await rows_of(dsn, [stored.id]) == NOTHING
 
 
+async def test_a_memory_changed_while_it_is_restored_does_not_get_the_old_words(
+    database: Database, clock: FrozenClock, dsn: str
+) -> None:
+    embedder = GatedEmbedder()
+    slow, other = make_service(database, clock, embedder=embedder), make_service(database, clock)
+    stored = (await other.store(memory("old words"))).memory
+    await other.delete(stored.id)
+    embedder.hold()
+    restoring = asyncio.create_task(slow.restore(stored.id))
+    async with asyncio.timeout(20):
+        await embedder.entered.wait()
+    await other.restore(stored.id)
+    await other.patch(stored.id, Patch(content="new text"))
+    await other.delete(stored.id)
+    embedder.gate.set()
+    with pytest.raises(Conflict):
+        await restoring
+    assert (await slow.restore(stored.id)).content == "new text"
+    assert await found(other, "old words", mode=SearchMode.KEYWORD) == []
+    assert await found(other, "new text", mode=SearchMode.KEYWORD) == ["new text"]
+    assert await orphans(dsn) == CLEAN
+
+
 async def test_a_scope_deleted_while_a_patch_is_embedded_stays_deleted(
     database: Database, clock: FrozenClock, dsn: str
 ) -> None:

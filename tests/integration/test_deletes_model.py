@@ -26,7 +26,16 @@ from tests.integration.support import Template, all_listed, found, make_service,
 
 T = TypeVar("T")
 LONG = "\n".join(f"Line {n} of the report speaks of oranges and costs {n} yen." for n in range(60))
-TEXTS = ["red apples", "green  apples", "green apples", "我喜欢健身", "我喜欢普洱茶", "東京で会いましょう", "the of", LONG]
+TEXTS = [
+    "red apples",
+    "green  apples",
+    "green apples",
+    "我喜欢健身",
+    "我喜欢普洱茶",
+    "東京で会いましょう",
+    "the of",
+    LONG,
+]
 QUERIES = ["apples", "喜欢", "東京", "oranges"]
 AGENTS = ["scout", "scribe"]
 texts, agents = st.sampled_from(TEXTS), st.sampled_from(AGENTS)

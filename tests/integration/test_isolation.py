@@ -29,7 +29,24 @@ from tests.integration.support import (
 )
 
 MODES = [SearchMode.HYBRID, SearchMode.SEMANTIC, SearchMode.KEYWORD]
-LOOKALIKES = ["acme", "acme-corp", "ACME", "acme ", " acme", "a_b", "axb", "a%b", "a", "%", "_", "*", "アクメ", "ｱｸﾒ", "''", "null"]
+LOOKALIKES = [
+    "acme",
+    "acme-corp",
+    "ACME",
+    "acme ",
+    " acme",
+    "a_b",
+    "axb",
+    "a%b",
+    "a",
+    "%",
+    "_",
+    "*",
+    "アクメ",
+    "ｱｸﾒ",
+    "''",
+    "null",
+]
 USER_TABLES = [*TABLES, "idempotency_keys", "rate_limits"]
 
 
@@ -44,9 +61,7 @@ class Two:
 
 
 @pytest.fixture(params=[10_000, -1], ids=["exact", "indexed"])
-async def two(
-    request: pytest.FixtureRequest, dsn: str, template: Template, clock: FrozenClock
-) -> AsyncIterator[Two]:
+async def two(request: pytest.FixtureRequest, dsn: str, template: Template, clock: FrozenClock) -> AsyncIterator[Two]:
     async with (
         opened(dsn, template.facts, tenant_id="red", max_size=4) as red,
         opened(dsn, template.facts, tenant_id="red-2", max_size=4) as blue,
@@ -65,7 +80,7 @@ async def test_a_tenant_reaches_nothing_of_another(two: Two) -> None:
     for scope in scopes:
         for call in (two.blue.get, two.blue.delete, two.blue.restore, two.blue.history):
             with pytest.raises(NotFound):
-                await call(secret.id, **scope)  # type: ignore[operator]
+                await call(secret.id, **scope)
         with pytest.raises(NotFound):
             await two.blue.patch(secret.id, Patch(content="taken over"), **scope)
         with pytest.raises(NotFound):
@@ -190,7 +205,11 @@ async def test_names_that_join_alike_are_different_scopes(service: MemoryService
 
 async def test_tenants_at_work_at_once_do_not_mix(two: Two) -> None:
     await asyncio.gather(
-        *(service.store(memory(f"{name} {n}")) for n in range(20) for name, service in (("r", two.red), ("b", two.blue)))
+        *(
+            service.store(memory(f"{name} {n}"))
+            for n in range(20)
+            for name, service in (("r", two.red), ("b", two.blue))
+        )
     )
     answers = await asyncio.gather(*(found(s, "r b 1 2 3") for _ in range(10) for s in (two.red, two.blue)))
     for at, texts in enumerate(answers):

@@ -66,7 +66,10 @@ async def test_a_word_finds_its_text_in_every_script(service: MemoryService) -> 
     assert missed == []
 
 
-@pytest.mark.parametrize(("word", "text"), [FINDS[0], FINDS[1], ("普洱茶好喝吗", "我喜欢普洱茶"), ("friday meeting", "the Friday meeting is off")])
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [FINDS[0], FINDS[1], ("普洱茶好喝吗", "我喜欢普洱茶"), ("friday meeting", "the Friday meeting is off")],
+)
 async def test_a_text_is_found_first_by_its_words(service: MemoryService, word: str, text: str) -> None:
     await store_all(service, [memory(noise) for noise in NOISE])
     await service.store(memory(text))
@@ -92,9 +95,7 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-async def test_texts_that_differ_are_two_memories(
-    database: Database, clock: FrozenClock, one: str, other: str
-) -> None:
+async def test_texts_that_differ_are_two_memories(database: Database, clock: FrozenClock, one: str, other: str) -> None:
     service = make_service(database, clock)
     first, second = await service.store(memory(one)), await service.store(memory(other))
     assert first.created
@@ -105,7 +106,12 @@ async def test_texts_that_differ_are_two_memories(
 @pytest.mark.timeout(180)
 async def test_4000_different_sentences_make_4000_rows(database: Database, clock: FrozenClock) -> None:
     service = make_service(database, clock)
-    parts = ["我", "你", "他", "她", "小明"], ["喜欢", "讨厌", "想要", "买了"], ["红", "黄", "蓝", "绿"], ["茶", "书", "车", "花", "鱼"]
+    parts = (
+        ["我", "你", "他", "她", "小明"],
+        ["喜欢", "讨厌", "想要", "买了"],
+        ["红", "黄", "蓝", "绿"],
+        ["茶", "书", "车", "花", "鱼"],
+    )
     chinese = ["".join(words) for words in itertools.product(*parts)]
     who = ["Ann", "Bob", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ida", "Jo"]
     english = [f"{a} owes {b} {n} yen" for a in who for b in who for n in range(18)]
@@ -121,7 +127,7 @@ async def test_4000_different_sentences_make_4000_rows(database: Database, clock
 
 
 KEPT = [
-    "tab\tand\nline\r\nend", "\x01\x02\x1b[31m", "a\u200db\u200cc", "\ufeffbom", "‮right to left‬", "👩‍👩‍👧‍👦", "e\u0301" * 20, "\U0001f980\U00020000",
+    "tab\tand\nline\r\nend", "\x01\x02\x1b[31m", "a\u200db\u200cc", "\ufeffbom", "\u202eright to left\u202c", "👩‍👩‍👧‍👦", "e\u0301" * 20, "\U0001f980\U00020000",
     "\u2028\u2029", "\ufffe\uffff", "\x7f", "  spaces kept  ", "'; DROP TABLE memories; --", "{row} $1 %s", "\\x00\\u0000", "<|endoftext|>",
 ]  # fmt: skip
 
@@ -204,7 +210,9 @@ async def test_what_cannot_be_stored_as_text_is_refused_in_every_field(
     service = make_service(database, clock)
     for name, call in CALLS.items():
         for bad in BAD:
-            with pytest.raises(InvalidInput):
+            try:
                 await call(service, bad)
-                pytest.fail(f"{name} took {bad!r}")
+            except InvalidInput:
+                continue
+            pytest.fail(f"{name} took {bad!r}")
     assert await value(dsn, "SELECT count(*) FROM memories") == 0

@@ -64,7 +64,8 @@ async def value_of_hits(database: Database, clock: FrozenClock) -> int:
     async with database.connection() as connection:
         return int(
             await connection.fetchval(
-                "SELECT count(*) FROM rate_limits, unnest(hits) h WHERE h > $1::timestamptz - interval '60 s'", clock.now
+                "SELECT count(*) FROM rate_limits, unnest(hits) h WHERE h > $1::timestamptz - interval '60 s'",
+                clock.now,
             )
         )
 

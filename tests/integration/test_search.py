@@ -122,7 +122,26 @@ async def test_what_was_valid_then_is_found_in_a_large_scope(crowd: MemoryServic
         assert not any("kind 0" in text for text in await found(crowd, "coffee", mode=mode, top_k=50))
 
 
-TAGS = ["a_b", "axb", "a%b", "100%", "100", "x,y", "x", "y", "test", "testing", "TEST", "日本", "日本語", '"', "\\", "{}", "null", " "]
+TAGS = [
+    "a_b",
+    "axb",
+    "a%b",
+    "100%",
+    "100",
+    "x,y",
+    "x",
+    "y",
+    "test",
+    "testing",
+    "TEST",
+    "日本",
+    "日本語",
+    '"',
+    "\\",
+    "{}",
+    "null",
+    " ",
+]
 
 
 async def test_tags_match_exactly(service: MemoryService) -> None:
@@ -182,7 +201,7 @@ async def test_a_search_that_makes_no_sense_is_refused(
 ODD = [
     "???", "C:\\x\\y", "a|b", "don't", '"', "the of", "🙂", "<|endoftext|>", "word " * 1600, "健身" * 4000, "' OR 1=1; --",
     "%", "_", "\\", "&!|():*<->", "a & !b", "\u200d\u200b\ufeff", "\x01\x1b[0m", "-" * 8192, " ", "\n", "$1", "{row}",
-    "e\u0301" * 4000, "ﷺ" * 2000, ".".join("a" * 4000), "0" * 8192, "‮‫مرحبا",
+    "e\u0301" * 4000, "ﷺ" * 2000, ".".join("a" * 4000), "0" * 8192, "\u202e\u202bمرحبا",
 ]  # fmt: skip
 
 
@@ -236,7 +255,7 @@ async def test_alpha_scores_equal_the_formula(dense: MemoryService, alpha: float
     }
     got = await hits(dense, query, alpha=alpha)
     assert [h.memory.content for h in got] == sorted(expected, key=lambda text: -expected[text])
-    assert {h.memory.content: h.score for h in got} == pytest.approx(expected, abs=5e-5)
+    assert {h.memory.content: h.score for h in got} == pytest.approx(expected, abs=1e-4)
 
 
 async def test_semantic_mode_uses_the_default_alpha(service: MemoryService) -> None:
@@ -250,9 +269,7 @@ async def test_weights_count_by_their_ratio(dense: MemoryService, scale: float) 
     await stored_facts(dense)
     cosine = await cosines("Ann likes tea")
     weights = Weights(similarity=1 * scale, recency=2 * scale, importance=5 * scale)
-    got = await hits(
-        service, "Ann likes tea", mode=SearchMode.SEMANTIC, weights=weights, half_life_days=10, explain=True
-    )
+    got = await hits(dense, "Ann likes tea", mode=SearchMode.SEMANTIC, weights=weights, half_life_days=10, explain=True)
     expected = {
         text: (cosine[text] + 2 * 0.5 ** ((days + 5 / 24) / 10) + 5 * importance / 2) / 8
         for text, days, importance in FACTS
@@ -333,7 +350,11 @@ async def test_very_old_memories_are_still_reachable(service: MemoryService) -> 
 @pytest.mark.parametrize(
     ("filler", "last", "question"),
     [
-        ("Nothing of note happened on that day. ", "The spare key lies under the ninth flowerpot.", "spare key flowerpot"),
+        (
+            "Nothing of note happened on that day. ",
+            "The spare key lies under the ninth flowerpot.",
+            "spare key flowerpot",
+        ),
         ("那一天没有发生什么特别的事情。", "备用钥匙在第九个花盆下面。", "备用钥匙 花盆"),
         ("その日は特に何もなかった。", "合鍵は九番目の植木鉢の下にある。", "合鍵 植木鉢"),
     ],
@@ -363,9 +384,7 @@ async def test_a_small_user_in_a_large_table_gets_all_its_rows(
     await store_all(service, [memory(f"small talk {n}", user_id="small") for n in range(5)])
     await fill(database, "big", 20_000, seed=1)
     for kind in ("hnsw", "ivfflat", "none"):
-        done = await ensure_vector_index(
-            dsn, kind, card=HashingEmbedder().card, search_path=template.facts.search_path
-        )
+        done = await ensure_vector_index(dsn, kind, card=HashingEmbedder().card, search_path=template.facts.search_path)
         assert done in {"built", "dropped"}
         await run(dsn, "ANALYZE")
         for mode in MODES:

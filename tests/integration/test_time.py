@@ -37,7 +37,9 @@ def _far_from_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-async def scores(service: MemoryService, query: str, *, now: datetime | None = None, alpha: float = 0.0) -> dict[str, float]:
+async def scores(
+    service: MemoryService, query: str, *, now: datetime | None = None, alpha: float = 0.0
+) -> dict[str, float]:
     result = await service.search(SearchRequest(user_id="ann", query=query, alpha=alpha, now=now))
     return {hit.memory.content: hit.score for hit in result.hits}
 
@@ -72,7 +74,7 @@ async def set_valid(dsn: str, memory_id: UUID, start: datetime | None, end: date
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "query"),
+    "facts",
     [
         ("Ann lives in Berlin", "Ann lives in Paris", "where Ann lives"),
         ("她住在北京", "她住在上海", "她住在哪里"),
@@ -80,8 +82,9 @@ async def set_valid(dsn: str, memory_id: UUID, start: datetime | None, end: date
     ],
 )
 async def test_a_period_ends_just_before_the_next_begins(
-    service: MemoryService, dsn: str, clock: FrozenClock, old: str, new: str, query: str
+    service: MemoryService, dsn: str, clock: FrozenClock, facts: tuple[str, str, str]
 ) -> None:
+    old, new, query = facts
     change, tick = NOON, timedelta(microseconds=1)
     first, second = await store_all(service, [memory(old), memory(new)])
     await set_valid(dsn, first.memory.id, change - timedelta(days=100), change)
@@ -132,12 +135,10 @@ async def test_a_range_that_ends_before_it_begins_is_refused(
 
 
 @pytest.mark.parametrize("zone", [timezone(timedelta(hours=14)), timezone(timedelta(hours=-14))])
-async def test_moments_beyond_the_calendar_are_refused(
-    database: Database, clock: FrozenClock, zone: timezone
-) -> None:
+async def test_moments_beyond_the_calendar_are_refused(database: Database, clock: FrozenClock, zone: timezone) -> None:
     service = make_service(database, clock)
-    edge = datetime.max if zone.utcoffset(None) < timedelta(0) else datetime.min
-    beyond = edge.replace(tzinfo=zone)
+    edges = datetime.min.replace(tzinfo=zone), datetime.max.replace(tzinfo=zone)
+    beyond = edges[zone.utcoffset(None) < timedelta(0)]
     with pytest.raises(InvalidInput):
         await service.store(memory("x", occurred_at=beyond))
     with pytest.raises(InvalidInput):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -271,9 +271,7 @@ async def test_requests_at_once_under_one_key_store_once(service: MemoryService)
 
 async def test_other_requests_at_once_under_one_key_store_one_of_them(service: MemoryService) -> None:
     news = [memory(f"version {n}") for n in range(8)]
-    answers = await asyncio.gather(
-        *(service.store(new, idempotency_key="k") for new in news), return_exceptions=True
-    )
+    answers = await asyncio.gather(*(service.store(new, idempotency_key="k") for new in news), return_exceptions=True)
     assert sum(isinstance(a, Stored) for a in answers) == 1
     assert sum(isinstance(a, Conflict) for a in answers) == 7
     assert await service.count(user_id="ann") == 1
@@ -442,14 +440,15 @@ async def test_a_patch_that_cannot_be_stored_changes_nothing(service: MemoryServ
 
 async def test_what_is_not_there_cannot_be_changed(service: MemoryService) -> None:
     stored = await service.store(memory("of ann"))
-    for memory_id, scope in [
+    scopes: list[tuple[UUID, dict[str, Any]]] = [
         (uuid4(), {}),
         (stored.memory.id, {"user_id": "bob"}),
         (stored.memory.id, {"agent_id": "other"}),
-    ]:
+    ]
+    for memory_id, scope in scopes:
         for call in (service.get, service.delete, service.restore, service.history):
             with pytest.raises(NotFound):
-                await call(memory_id, **scope)  # type: ignore[operator]
+                await call(memory_id, **scope)
         with pytest.raises(NotFound):
             await service.patch(memory_id, Patch(content="taken over"), **scope)
     assert (await service.get(stored.memory.id)).content == "of ann"

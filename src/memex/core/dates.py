@@ -40,14 +40,11 @@ _WEEKDAYS = {
     name: number
     for number, name in enumerate(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 }
-_COUNTS = {
-    word: number
-    for number, words in enumerate(
-        ("", "a an one 一", "two couple 两 二", "three few 三", "four 四", "five 五", "six 六", "seven 七", "eight 八")
-        + ("nine 九", "ten 十", "eleven 十一", "twelve 十二")
-    )
-    for word in words.split()
-}
+_COUNT_WORDS = (
+    "|a an one 一|two couple 两 二|three few 三|four 四|five 五|six 六"
+    "|seven 七|eight 八|nine 九|ten 十|eleven 十一|twelve 十二"
+)
+_COUNTS = {word: number for number, words in enumerate(_COUNT_WORDS.split("|")) for word in words.split()}
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _UNITS_WIDE = {"天": "day", "日": "day", "周": "week", "星期": "week", "週": "week", "月": "month", "年": "year"}
@@ -75,16 +72,14 @@ def dates_named(text: str, now: datetime) -> list[DateRange]:
     today = now.date()
     found: dict[DateRange, None] = {}
     for pattern, resolve in _RULES:
-
-        def take(match: re.Match[str], resolve: _Resolve = resolve) -> str:
+        for match in pattern.finditer(rest):
             try:
-                span = resolve(match, today)
+                span = _moved(rest, match, resolve(match, today))
             except (ValueError, OverflowError):  # 31 June, year 0: no date after all
-                return match.group()
-            found[_moved(rest, match, span)] = None
-            return " " * len(match.group())  # same length, so that later matches keep their place
-
-        rest = pattern.sub(take, rest)
+                continue
+            found[span] = None
+            # Blanked, so that no later rule reads a part of it again; the length stays, and so do the positions.
+            rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
     return list(found)
 
 
@@ -242,14 +237,21 @@ def _rules() -> Iterator[tuple[re.Pattern[str], _Resolve]]:
     yield re.compile(rf"\b{day} *(?:of +)?(?P<month>{_MONTH})\b\.?{year}"), _named_day
     yield re.compile(rf"\b(?P<month>{_MONTH})\b\.? +(?:the +)?{day}\b(?!:){year}"), _named_day
     yield (
-        re.compile(rf"\b(?:(?P<when>last|this|in|of|during|since|until|by|early|late|mid) +)(?P<month>{_MONTH})\b\.?{year}"),
+        re.compile(
+            rf"\b(?:(?P<when>last|this|in|of|during|since|until|by|early|late|mid) +)(?P<month>{_MONTH})\b\.?{year}"
+        ),
         _named_month,
     )
     yield (
         re.compile(rf"(?P<when>)\b(?P<month>{_MONTH})\b\.?,? *(?:of +)?(?P<year>(?:19|20)\d\d)\b"),
         _named_month,
     )
-    yield re.compile(rf"\b(?:last|this|in|the|of|during) +(?:the +)?(?P<season>spring|summer|autumn|fall|winter)\b{year}"), _season
+    yield (
+        re.compile(
+            rf"\b(?:last|this|in|the|of|during) +(?:the +)?(?P<season>spring|summer|autumn|fall|winter)\b{year}"
+        ),
+        _season,
+    )
     yield (
         re.compile(rf"\b(\d{{1,3}}|{_COUNT})(?: of)? (day|week|month|year)s? ago\b"),
         lambda m, today: _ago(today, _count(m[1]), m[2]),

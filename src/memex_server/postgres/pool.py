@@ -20,7 +20,8 @@ __all__ = ["Database", "DatabaseFacts", "open_database", "safe_dsn", "search_pat
 
 _SERVICE_ROLE = "memex_service"
 _EVERY_TENANT = "*"  # what the policies let through for maintenance, so no tenant may have this name
-_HOST = re.compile(r"[\w.,:%\[\]-]*")
+# Names or addresses with ports, separated by commas; may be empty.
+_HOST = re.compile(r"((\[[\da-fA-F:.%]+\]|[\w.%-]*)(:\d*)?(,|$))*")
 # What asyncpg gives to a connection at start survives its RESET ALL on release; SET would not.
 _SESSION = {
     "application_name": "memex",

@@ -214,7 +214,14 @@ class PostgresRepo:
         await _retried(run)
 
     async def restore(
-        self, memory_id: UUID, index: IndexEntry, *, user_id: str | None, agent_id: str | None, now: datetime
+        self,
+        memory_id: UUID,
+        content: str,
+        index: IndexEntry,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        now: datetime,
     ) -> Memory:
         """See the port."""
 
@@ -223,6 +230,8 @@ class PostgresRepo:
                 row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
                 if row["deleted_at"] is None:
                     return to_memory(row)
+                if row["content"] != content:
+                    raise Conflict(f"memory {memory_id} was changed and deleted meanwhile: try again")
                 shard = row["shard"]
                 try:
                     async with connection.transaction():

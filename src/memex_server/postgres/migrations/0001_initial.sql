@@ -110,18 +110,24 @@ CREATE TABLE embedding_model (
 );
 
 -- A session sees the rows of its own tenant; maintenance of the whole database sets '*'.
+-- (SELECT ...) makes it one look-up for a statement instead of one for each row.
 ALTER TABLE memories ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memories FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON memories USING (current_setting('memex.tenant') IN (tenant_id, '*'));
+CREATE POLICY tenant_only ON memories USING (
+    tenant_id = (SELECT current_setting('memex.tenant')) OR (SELECT current_setting('memex.tenant')) = '*');
 ALTER TABLE memory_terms ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memory_terms FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON memory_terms USING (current_setting('memex.tenant') IN (tenant_id, '*'));
+CREATE POLICY tenant_only ON memory_terms USING (
+    tenant_id = (SELECT current_setting('memex.tenant')) OR (SELECT current_setting('memex.tenant')) = '*');
 ALTER TABLE memory_versions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memory_versions FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON memory_versions USING (current_setting('memex.tenant') IN (tenant_id, '*'));
+CREATE POLICY tenant_only ON memory_versions USING (
+    tenant_id = (SELECT current_setting('memex.tenant')) OR (SELECT current_setting('memex.tenant')) = '*');
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON idempotency_keys USING (current_setting('memex.tenant') IN (tenant_id, '*'));
+CREATE POLICY tenant_only ON idempotency_keys USING (
+    tenant_id = (SELECT current_setting('memex.tenant')) OR (SELECT current_setting('memex.tenant')) = '*');
 ALTER TABLE rate_limits ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rate_limits FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant_only ON rate_limits USING (current_setting('memex.tenant') IN (tenant_id, '*'));
+CREATE POLICY tenant_only ON rate_limits USING (
+    tenant_id = (SELECT current_setting('memex.tenant')) OR (SELECT current_setting('memex.tenant')) = '*');

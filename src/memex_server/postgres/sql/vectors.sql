@@ -33,7 +33,8 @@ DROP POLICY IF EXISTS tenant_only ON {schema}.memory_vectors
 
 -- name: create_policy
 CREATE POLICY tenant_only ON {schema}.memory_vectors
-    USING (current_setting('memex.tenant') IN (tenant_id, '*'))
+    USING (
+    tenant_id = (SELECT current_setting('memex.tenant')) OR (SELECT current_setting('memex.tenant')) = '*')
 
 -- name: grant_schema
 GRANT USAGE ON SCHEMA {schema} TO memex_service
