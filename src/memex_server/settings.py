@@ -86,6 +86,12 @@ class DatabaseSettings:
         least=0,
         most=10_000_000,
     )
+    scope_cache_mb: int = _setting(
+        48,
+        "memory for scopes that are searched often, in MB per process; 0: none",
+        least=0,
+        most=1_000_000,
+    )
     tombstone_days: float = _setting(30.0, "days until a deleted memory is purged", least=0, most=36_500)
 
 

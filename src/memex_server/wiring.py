@@ -62,7 +62,11 @@ async def open_memex(
         pool = await _pool(settings, dsn, facts)
         stack.push_async_callback(pool.close)
         service = MemoryService(
-            repo=PostgresRepo(pool, exact_scope_limit=settings.database.exact_scope_limit),
+            repo=PostgresRepo(
+                pool,
+                exact_scope_limit=settings.database.exact_scope_limit,
+                snapshot_bytes=settings.database.scope_cache_mb * 1_000_000,
+            ),
             embedder=embedder,
             limiter=PostgresRateLimiter(
                 pool,

@@ -67,5 +67,6 @@ def clock() -> FrozenClock:
 
 @pytest.fixture(params=[10_000, -1], ids=["exact", "indexed"])
 def service(request: pytest.FixtureRequest, database: Database, clock: FrozenClock) -> MemoryService:
-    """The service, once searching small scopes exactly and once as it does large ones."""
-    return make_service(database, clock, exact_scope_limit=request.param)
+    """The service, searching small scopes in the database and in memory, and as it does large ones."""
+    limit, snapshot_bytes = request.param
+    return make_service(database, clock, exact_scope_limit=limit, snapshot_bytes=snapshot_bytes)

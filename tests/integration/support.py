@@ -95,12 +95,13 @@ def make_service(
     clock: Clock,
     *,
     exact_scope_limit: int = 10_000,
+    snapshot_bytes: int = 0,
     embedder: Embedder | None = None,
     writes_per_minute: int = 0,
     searches_per_minute: int = 0,
 ) -> MemoryService:
     return MemoryService(
-        repo=PostgresRepo(database, exact_scope_limit=exact_scope_limit),
+        repo=PostgresRepo(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes),
         embedder=embedder or HashingEmbedder(),
         limiter=PostgresRateLimiter(
             database, clock, writes_per_minute=writes_per_minute, searches_per_minute=searches_per_minute

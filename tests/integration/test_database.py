@@ -215,23 +215,31 @@ async def test_the_vector_index_changes_with_the_setting_and_results_stay(
 
     assert await ensure("hnsw") == "built"  # of an empty table
     await store_all(service, [memory(f"note {n} 笔记") for n in range(200)])
-    expected = await found(service, "note 77", mode=SearchMode.SEMANTIC, top_k=10)
+    expected = await found(make_service(database, clock), "note 77", mode=SearchMode.SEMANTIC, top_k=10)
     assert expected[0] == "note 77 笔记"
+
+    async def check() -> None:
+        got = await found(service, "note 77", mode=SearchMode.SEMANTIC, top_k=10)
+        assert got[0] == expected[0]
+        assert len(got) == 10
+        assert len(set(got) & set(expected)) >= 8  # an index may miss one of many texts that are about alike
+
+    await check()
     assert await ensure("hnsw") == "kept"
     assert await index_names(dsn) == {"memory_vectors_hnsw": True}
     assert await ensure("ivfflat") == "waiting for rows"
     assert await index_names(dsn) == {}
-    assert await found(service, "note 77", mode=SearchMode.SEMANTIC, top_k=10) == expected
+    await check()
     await store_all(service, [memory(f"more {n}", user_id="bob") for n in range(60)])
     assert await ensure("ivfflat") == "built"
     assert await index_names(dsn) == {"memory_vectors_ivfflat": True}
-    assert await found(service, "note 77", mode=SearchMode.SEMANTIC, top_k=10) == expected
+    await check()
     assert await ensure("none") == "dropped"
     assert await ensure("none") == "kept"
     assert await index_names(dsn) == {}
-    assert await found(service, "note 77", mode=SearchMode.SEMANTIC, top_k=10) == expected
+    await check()
     assert await ensure("hnsw") == "built"
-    assert await found(service, "note 77", mode=SearchMode.SEMANTIC, top_k=10) == expected
+    await check()
 
 
 async def test_an_interrupted_build_is_repaired(

@@ -33,11 +33,11 @@ _ATTEMPTS = 5  # for a transaction that lost a deadlock; each waits longer
 class PostgresRepo:
     """Implements `memex_server.ports.MemoryRepo`."""
 
-    def __init__(self, database: Database, *, exact_scope_limit: int) -> None:
+    def __init__(self, database: Database, *, exact_scope_limit: int, snapshot_bytes: int = 0) -> None:
         self._db = database
         self._tenant = database.tenant_id
         self._sql = load("memories")
-        self._searcher = Searcher(database, exact_scope_limit=exact_scope_limit)
+        self._searcher = Searcher(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes)
 
     # -- storing -------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
-from numpy.typing import NDArray
 from pgvector import HalfVector
 
 from memex.core.filters import compile_metadata
@@ -18,11 +17,13 @@ from memex.core.memory import Filters, utc
 from memex.core.scoring import idf
 
 from ..ports import Candidates, Fetched, Query
+from .columns import unpack
 from .pool import Database
 from .queries import load
 from .rows import to_memory
+from .snapshot import Snapshot, SnapshotCache
 
-__all__ = ["Searcher", "unpack"]
+__all__ = ["Searcher"]
 
 _SIZE_LIFE_S = 60.0  # a scope's size only chooses the plan, so it may be this old
 _MAX_SIZES = 100_000
@@ -33,8 +34,6 @@ _DF_CAP = 50_000
 _COMMON_DF = 1_000
 # Rare terms first, until this many postings are read: the rest are too common to select by.
 _POSTINGS_BUDGET = 12_000
-_POSTGRES_EPOCH_S = 946_684_800  # 2000-01-01, from which PostgreSQL counts microseconds
-_NOTHING = b""
 _MOST_PASSAGES = 2**15  # a passage's number is a smallint
 K = TypeVar("K")
 
@@ -46,14 +45,20 @@ class _Size:
 
 
 class Searcher:
-    """Runs the statements of a search; keeps nothing but the sizes of scopes it saw lately."""
+    """Runs the statements of a search.
 
-    def __init__(self, database: Database, *, exact_scope_limit: int) -> None:
+    It keeps the sizes of scopes it saw lately, and snapshots of scopes that are searched again and
+    again without a change in between; a snapshot is used only after the database confirmed that
+    the scope has not changed since.
+    """
+
+    def __init__(self, database: Database, *, exact_scope_limit: int, snapshot_bytes: int) -> None:
         self._db = database
         self._exact_limit = exact_scope_limit
         self._sql = load("search")
         self._sizes: dict[int, _Size] = {}
         self._common: dict[tuple[int, int], _Size] = {}
+        self._snapshots = SnapshotCache(snapshot_bytes)
 
     async def candidates(self, query: Query) -> Candidates:
         """Return the candidates of a query with their signals. Raises Unavailable."""
@@ -64,8 +69,12 @@ class Searcher:
         async with self._db.connection() as connection:
             size = await self._size(connection, shard)
             if size <= self._exact_limit:
+                snapshot = await self._snapshot(connection, matching) if Snapshot.serves(query) else None
+                if snapshot is not None:
+                    return snapshot.candidates(query)
                 row = await connection.fetchrow(self._sql["exact"], *matching, vector, terms)
                 return unpack(row, query)
+            self._snapshots.drop(shard)  # if it was small once
             df = await self._frequencies(connection, shard, terms)
             ids, complete = await self._select(connection, matching, vector, df, query)
             row = await connection.fetchrow(self._sql["chosen"], *matching, vector, terms, ids)
@@ -74,10 +83,32 @@ class Searcher:
 
     async def fetch(self, query: Query, ids: Sequence[UUID], passages: Sequence[int]) -> dict[UUID, Fetched]:
         """Return whole memories by id, those that match still. Raises Unavailable."""
-        matching = self._matching(shard_key(self._db.tenant_id, query.user_id), query)
-        async with self._db.connection() as connection:
-            rows = await connection.fetch(self._sql["fetch"], *matching, ids, passages)
-        return {row["id"]: Fetched(to_memory(row), _span(row)) for row in rows}
+        shard = shard_key(self._db.tenant_id, query.user_id)
+        # `candidates` has just confirmed it: what it holds is what the scope held then.
+        snapshot = self._snapshots.latest(shard) if Snapshot.serves(query) else None
+        found = {} if snapshot is None else snapshot.fetched(ids, passages)
+        missing = [(i, p) for i, p in zip(ids, passages, strict=True) if i not in found]
+        if missing:
+            matching = self._matching(shard, query)
+            async with self._db.connection() as connection:
+                rows = await connection.fetch(self._sql["fetch"], *matching, *map(list, zip(*missing, strict=True)))
+            for row in rows:
+                one = Fetched(to_memory(row), _span(row))
+                found[one.memory.id] = one
+                if snapshot is not None:
+                    snapshot.keep(one.memory)
+        return found
+
+    async def _snapshot(self, connection: Any, matching: list[Any]) -> Snapshot | None:
+        """Return what is held of the scope if it is still so; hold it from its second search without a change."""
+        shard = matching[0]
+        version = await connection.fetchval(self._sql["version"], shard) or 0
+        known = self._snapshots.get(shard, version)
+        if known is None and self._snapshots.worth_it(shard, version):
+            row = await connection.fetchrow(self._sql["snapshot"], *matching[:3])
+            known = Snapshot(row, version)
+            self._snapshots.put(shard, known)
+        return known
 
     async def _select(
         self, connection: Any, matching: list[Any], vector: Any, df: dict[int, int], query: Query
@@ -172,96 +203,3 @@ def _span(row: Mapping[str, Any]) -> tuple[int, int] | None:
     if not row["last_passage"]:  # one passage, or none: the memory is its own highlight
         return None
     return (row["start_char"], row["end_char"])
-
-
-def unpack(
-    row: Mapping[str, Any],
-    query: Query,
-    *,
-    counted: tuple[NDArray[np.float64], float] | None = None,
-    complete: bool = True,
-) -> Candidates:
-    """Join the packed columns of the statements `exact` and `chosen` by the memories' keys.
-
-    `counted` gives (document frequencies, documents) where the columns are not the whole scope.
-    """
-    ids = np.frombuffer(row["ids"] or _NOTHING, "V16")
-    n = len(ids)
-    join = _Join(_column(row["ids"], ">i8")[1::2])
-
-    cosine = np.full(n, np.nan, np.float32)
-    passage = np.zeros(n, np.int16)
-    passages = np.ones(n, np.int64)
-    if query.vector is not None:
-        rows, known = join.rows(row["vector_keys"])
-        products = -_column(row["products"], ">f4")[known].astype(np.float32)
-        worst_first = np.argsort(products, kind="stable")  # so the best passage is written last
-        cosine[rows[worst_first]] = products[worst_first]
-        passage[rows[worst_first]] = _column(row["vector_passages"], ">i2")[known][worst_first]
-        passages = np.maximum(np.bincount(rows, minlength=n), 1)
-
-    rows, known = join.rows(row["term_keys"])
-    terms = np.asarray(query.terms, np.int64)
-    sorter = np.argsort(terms)
-    hashes = _column(row["terms"], ">i8")[known].astype(np.int64)
-    post_term = sorter[np.searchsorted(terms, hashes, sorter=sorter)] if len(terms) else np.zeros(0, np.int64)
-    post_passage = _column(row["term_passages"], ">i2")[known].astype(np.int16)
-    if query.vector is None:
-        _choose_by_words(passage, rows, post_term, post_passage)
-    if counted is None:
-        holders = np.unique(rows * max(len(terms), 1) + post_term) % max(len(terms), 1)
-        counted = np.bincount(holders, minlength=len(terms)).astype(np.float64), float(n)
-    return Candidates(
-        ids=ids,
-        occurred_at_s=_column(row["occurred"], ">i8").astype(np.float64) / 1e6 + _POSTGRES_EPOCH_S,
-        importance=_column(row["importance"], ">f8").astype(np.float64),
-        session=_column(row["sessions"], ">i8").astype(np.int64),
-        length=_column(row["lengths"], ">i4").astype(np.int32),
-        traits=_column(row["traits"], ">i2").astype(np.int16),
-        cosine=cosine,
-        passage=passage,
-        passages=passages,
-        post_row=rows,
-        post_term=post_term,
-        post_passage=post_passage,
-        post_tf=_column(row["term_counts"], ">i2")[known].astype(np.float64),
-        repeats=query.repeats,
-        df=counted[0],
-        n_docs=counted[1],
-        complete=complete,
-    )
-
-
-def _choose_by_words(
-    passage: NDArray[np.int16], rows: NDArray[np.int64], terms: NDArray[np.int64], numbers: NDArray[np.int16]
-) -> None:
-    """Set `passage` of each row to the one that holds the most, and the rarest, terms; of equals the first."""
-    spoken = numbers >= 0
-    if not spoken.any():
-        return
-    rarity = 1 / np.bincount(terms[spoken])[terms[spoken]]
-    places, where = np.unique(rows[spoken] << 16 | numbers[spoken].astype(np.int64), return_inverse=True)
-    best_last = np.lexsort((-places, np.bincount(where, weights=rarity)))
-    passage[places[best_last] >> 16] = places[best_last] & 0xFFFF
-
-
-def _column(packed: bytes | None, kind: str) -> NDArray[Any]:
-    return np.frombuffer(packed or _NOTHING, kind)
-
-
-class _Join:
-    """Finds the rows of keys; keys that are not there (filtered out) are left out."""
-
-    def __init__(self, keys: NDArray[Any]) -> None:
-        keys = keys.astype(np.int64)
-        self._order = np.argsort(keys)
-        self._ordered = keys[self._order]
-
-    def rows(self, packed: bytes | None) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the rows of the known keys, and which keys were known."""
-        wanted = _column(packed, ">i8").astype(np.int64)
-        if len(self._ordered) == 0:
-            return np.zeros(0, np.int64), np.zeros(len(wanted), np.bool_)
-        at = np.minimum(np.searchsorted(self._ordered, wanted), len(self._ordered) - 1)
-        known = self._ordered[at] == wanted
-        return self._order[at[known]], known

@@ -61,6 +61,28 @@ CREATE TABLE memory_terms (
     PRIMARY KEY (shard, term, memory_id, passage) INCLUDE (tf, tenant_id) -- so that scans need the index alone
 );
 
+-- Counts the changes of a scope, so that a process knows whether what it holds of it is still so.
+CREATE TABLE scopes (
+    shard     bigint PRIMARY KEY,
+    tenant_id text NOT NULL,
+    version   bigint NOT NULL
+);
+
+-- Triggers, so that no way of writing can forget it; in order of shard, so that no two can deadlock.
+CREATE FUNCTION count_changes() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO scopes AS s (shard, tenant_id, version)
+    SELECT DISTINCT shard, tenant_id, 1 FROM changed ORDER BY shard
+    ON CONFLICT (shard) DO UPDATE SET version = s.version + 1;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER count_inserted AFTER INSERT ON memories
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_changes();
+CREATE TRIGGER count_updated AFTER UPDATE ON memories
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_changes();
+CREATE TRIGGER count_deleted AFTER DELETE ON memories
+    REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_changes();
+
 CREATE TABLE memory_versions (
     shard       bigint NOT NULL,
     memory_id   uuid NOT NULL,
@@ -126,6 +148,10 @@ CREATE POLICY tenant_only ON memory_versions USING (
 ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_only ON idempotency_keys USING (
+    tenant_id = (SELECT current_setting('memex.tenant')) OR (SELECT current_setting('memex.tenant')) = '*');
+ALTER TABLE scopes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE scopes FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_only ON scopes USING (
     tenant_id = (SELECT current_setting('memex.tenant')) OR (SELECT current_setting('memex.tenant')) = '*');
 ALTER TABLE rate_limits ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rate_limits FORCE ROW LEVEL SECURITY;

@@ -43,6 +43,29 @@ FROM (SELECT {memory_columns} FROM memories m WHERE {matching}) ms,
      (SELECT {vector_columns} FROM memory_vectors v WHERE v.shard = $1 AND $13::halfvec IS NOT NULL) vs,
      (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1 AND t.term = ANY ($14::bigint[])) ts
 
+-- name: version
+SELECT version FROM scopes WHERE shard = $1
+
+-- name: snapshot
+-- Everything that searching the scope needs. $1 shard, $2 tenant, $3 user.
+SELECT ms.*, vs.*, ts.*
+FROM (SELECT {memory_columns},
+             string_agg(substr(sha256(convert_to(m.agent_id, 'UTF8')), 1, 8), '') AS agents,
+             string_agg(substr(sha256(convert_to(m.memory_type, 'UTF8')), 1, 8), '') AS types,
+             string_agg(timestamptz_send(coalesce(m.expires_at, 'infinity')), '') AS expires,
+             string_agg(timestamptz_send(coalesce(m.valid_from, '-infinity')), '') AS valid_from,
+             string_agg(timestamptz_send(coalesce(m.valid_to, 'infinity')), '') AS valid_to
+      FROM memories m
+      WHERE m.shard = $1 AND m.tenant_id = $2 AND m.user_id = $3
+        AND m.deleted_at IS NULL AND m.condensed_into IS NULL) ms,
+     (SELECT string_agg(substr(uuid_send(v.memory_id), 9), '') AS vector_keys,
+             string_agg(int2send(v.passage), '') AS vector_passages,
+             string_agg(int4send(v.start_char), '') AS starts,
+             string_agg(int4send(v.end_char), '') AS ends,
+             string_agg(halfvec_send(v.embedding), '') AS vectors
+      FROM memory_vectors v WHERE v.shard = $1) vs,
+     (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1) ts
+
 -- name: chosen
 -- The same for the memories in $15 only.
 SELECT ms.*, vs.*, ts.*
