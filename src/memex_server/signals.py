@@ -17,7 +17,7 @@ from memex.core.traits import Trait
 
 from .ports import Candidates
 
-__all__ = ["Column", "Neighbours", "neighbours", "relevance_signals", "standardised", "weighted", "words"]
+__all__ = ["Column", "Neighbours", "Rows", "neighbours", "relevance_signals", "standardised", "weighted", "words"]
 
 Column = NDArray[np.float64]
 Rows = NDArray[np.int64]

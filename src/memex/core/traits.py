@@ -8,7 +8,7 @@ from enum import IntFlag
 
 from .names import speaker
 
-__all__ = ["Turn", "Trait", "asks_when", "read_turn"]
+__all__ = ["Trait", "Turn", "asks_when", "read_turn"]
 
 
 class Trait(IntFlag):
