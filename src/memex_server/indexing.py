@@ -12,7 +12,7 @@ from .ports import Embedder, FloatArray, IndexEntry
 
 __all__ = ["PASSAGE_TOKENS", "index_texts"]
 
-PASSAGE_TOKENS = 160  # long texts are cut in passages of about this size, each with its own vector
+PASSAGE_TOKENS = 400  # long texts are cut in passages of about this size, each with its own vector
 _NAME = -1  # the passage under which the speaker's name is indexed
 
 

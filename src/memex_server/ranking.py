@@ -6,7 +6,7 @@ The formula's components come from `memex.core.scoring`, which computes on array
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import files
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from memex.core.memory import SearchMode, Weights
 from memex.core.scoring import combine, idf, importance_component, normalise_weights, recency
 
-from .ports import Candidates
-from .signals import Column, relevance_signals, weighted, words
+from .ports import Candidates, ModelCard
+from .signals import Column, Days, Usual, relevance_signals, weighted, words
 
-__all__ = ["Fusion", "Plan", "Ranked", "load_fusion", "plan_weights", "rank"]
+__all__ = ["Fusion", "Plan", "Ranked", "load_fusion", "plan_weights", "rank", "usual_cosine"]
 
 _DAY_S = 86_400.0
 # Fused relevance runs from about -8 to 16 (it adds standardised signals); this is one unit of the
@@ -55,7 +55,9 @@ class Plan:
     half_life_days: float
     now: datetime
     fusion: Fusion
+    usual_cosine: Usual
     asks_when: bool = False
+    days: Sequence[Days] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,11 @@ class Ranked:
     scores: Column
     components: Mapping[str, Column]
     signals: Mapping[str, Column]
+
+
+def usual_cosine(card: ModelCard) -> Usual:
+    """Return mean and deviation of the cosines of a query with unrelated texts, as the model's card implies."""
+    return card.similarity_floor, (card.similarity_ceiling - card.similarity_floor) / 5
 
 
 def load_fusion() -> Fusion:
@@ -129,7 +136,7 @@ def _signals(c: Candidates, plan: Plan) -> dict[str, Column]:
         return {"meaning": np.where(np.isnan(c.cosine), -1.0, c.cosine).astype(np.float64)}
     if plan.mode is SearchMode.KEYWORD:
         return {"words": words(c)}
-    return relevance_signals(c, asks_when=plan.asks_when)
+    return relevance_signals(c, usual_cosine=plan.usual_cosine, asks_when=plan.asks_when, days=plan.days)
 
 
 def _similarity(signals: Mapping[str, Column], c: Candidates, plan: Plan) -> Column:

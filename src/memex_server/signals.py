@@ -6,7 +6,8 @@ over the candidates of this query, so that signals of different scales can be ad
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +18,23 @@ from memex.core.traits import Trait
 
 from .ports import Candidates
 
-__all__ = ["Column", "Neighbours", "Rows", "neighbours", "relevance_signals", "standardised", "weighted", "words"]
+__all__ = [
+    "Column",
+    "Days",
+    "Neighbours",
+    "Rows",
+    "Usual",
+    "neighbours",
+    "relevance_signals",
+    "standardised",
+    "weighted",
+    "words",
+]
 
 Column = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Days = tuple[int, int]
+Usual = tuple[float, float]
 
 # A turn lends its words to those beside it: half to the next ones, a quarter to those after (BM25F).
 _LEND = (0.5, 0.25)
@@ -29,7 +43,15 @@ _WINDOW_B = 0.5  # lengths of windows differ less than lengths of turns, so they
 _CONTEXT_TERMS = 20.0
 _MOST_REPEATS = 3.0  # of a term in the query: more is a slip or a paste, not emphasis
 _LEAST_SESSIONS = 3  # with fewer, a session says nothing that its turns do not say
-_MEANING_FLOOR = -1.0
+_USUAL_COUNTS = 8.0  # candidates that what is usual is worth
+_USUAL_WORDS = (0.5, 1.5)
+_USUAL_LENGTH = (3.0, 0.6)  # logarithm of terms + 5
+_CHANCE = 0.25  # passages of one text are alike, so they are not as many chances as they are
+_DAY_S = 86_400.0
+# People tell of an event some days after it, and of "last summer" more loosely than of "9 July".
+_DATE_SLACK_DAYS = 3.0
+_DATE_SLACK_SHARE = 0.1
+_LONG_QUERY_TERMS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +69,22 @@ class Neighbours:
     n_sessions: int
 
 
-def standardised(column: Column) -> Column:
-    """Return the column with mean 0 and deviation 1; one that tells nothing becomes 0."""
-    if len(column) == 0:
+def standardised(column: Column, usual: Usual | None = None) -> Column:
+    """Return the column with mean 0 and deviation 1; one that tells nothing becomes 0.
+
+    `usual` is what mean and deviation usually are. It counts as much as a few candidates would, so
+    that in a scope of one or two memories a number is high because it is, not because of the other.
+    """
+    n = len(column)
+    if n == 0:
         return column
-    centred = column - column.mean()
-    deviation = np.sqrt((centred @ centred) / len(column))
-    return centred / deviation if deviation > 1e-9 else np.zeros(len(column))
+    mean = float(column.mean())
+    variance = float(np.square(column - mean).mean())
+    if usual is not None:
+        share = n / (n + _USUAL_COUNTS)
+        mean = share * mean + (1 - share) * usual[0]
+        variance = share * variance + (1 - share) * usual[1] ** 2
+    return (column - mean) / math.sqrt(variance) if variance > 1e-18 else np.zeros(n)
 
 
 def weighted(signals: Mapping[str, Column], weights: Mapping[str, float], n: int) -> Column:
@@ -101,21 +132,28 @@ def words(c: Candidates) -> Column:
     return _term_weights(c, c.df) @ saturated(tf, lengths, float(lengths.mean()))
 
 
-def relevance_signals(c: Candidates, *, asks_when: bool) -> dict[str, Column]:
-    """Return every signal of the hybrid mode by name; what each is for stands in docs/howto/ranking.md."""
+def relevance_signals(
+    c: Candidates, *, usual_cosine: Usual, asks_when: bool, days: Sequence[Days] = ()
+) -> dict[str, Column]:
+    """Return every signal of the hybrid mode by name; what each is for stands in docs/howto/ranking.md.
+
+    `usual_cosine` is (mean, deviation) of the model's cosines of a query with unrelated texts.
+    `days` are the ranges of dates that the query names, as (first, last) in days since 1970.
+    """
     n = len(c.length)
     near = neighbours(c)
-    meaning = standardised(np.where(np.isnan(c.cosine), _MEANING_FLOOR, c.cosine).astype(np.float64))
+    meaning = standardised(_fair_cosine(c, usual_cosine), usual_cosine)
     window, session = _word_signals(c, near)
     assistant = (c.traits & Trait.ASSISTANT) != 0
     timed = ((c.traits & Trait.TIMED) != 0).astype(np.float64)
     signals = {
         "meaning": meaning,
-        "words": standardised(window),
+        "words": standardised(window, _USUAL_WORDS),
         "speaker": _named(c, n),
         "person": np.where(assistant, 0.0, 1.0) if assistant.any() else np.zeros(n),
         "question": ((c.traits & Trait.QUESTION) != 0).astype(np.float64),
-        "length": standardised(np.log(c.length + 5.0)),
+        "length": standardised(np.log(c.length + 5.0), _USUAL_LENGTH),
+        "date": _dated(c, days),
         "timed": timed - timed.mean() if asks_when and n else np.zeros(n),
     }
     if near is None:
@@ -136,6 +174,15 @@ def relevance_signals(c: Candidates, *, asks_when: bool) -> dict[str, Column]:
 _OF_CONVERSATIONS = ("meaning_before", "meaning_after", "meaning_before_2", "meaning_session", "words_session")
 
 
+def _fair_cosine(c: Candidates, usual: Usual) -> Column:
+    """Return the best passage's cosine less what a long text gains by having many passages to be best of.
+
+    The largest of n random values lies about sqrt(2 ln n) deviations up; a part of that is taken off.
+    """
+    cosine = np.where(np.isnan(c.cosine), usual[0], c.cosine).astype(np.float64)
+    return cosine - _CHANCE * usual[1] * np.sqrt(2 * np.log(np.maximum(c.passages, 1)))
+
+
 def _named(c: Candidates, n: int) -> Column:
     """1 for turns of a speaker whom the query names, -1 for those of others then; 0 if it names none."""
     rows = c.post_row[c.post_passage < 0]
@@ -144,6 +191,19 @@ def _named(c: Candidates, n: int) -> Column:
     named = np.full(n, -1.0)
     named[rows] = 1.0
     return named
+
+
+def _dated(c: Candidates, days: Sequence[Days]) -> Column:
+    """1 within a range of dates that the query names, less the further away; damped for long queries.
+
+    A short query that names a date asks about it; in a long one "yesterday" is a detail of a story.
+    """
+    near = np.zeros(len(c.length))
+    day = c.occurred_at_s / _DAY_S
+    for first, last in days:
+        distance = np.maximum(np.maximum(first - day, day - (last + 1)), 0.0)
+        near = np.maximum(near, np.exp(-distance / (_DATE_SLACK_DAYS + _DATE_SLACK_SHARE * (last + 1 - first))))
+    return near / (1 + sum(c.repeats) / _LONG_QUERY_TERMS)
 
 
 def _word_signals(c: Candidates, near: Neighbours | None) -> tuple[Column, Column]:

@@ -63,7 +63,7 @@ def with_postings(n: int, postings: list[tuple[int, int, int, float]], n_terms: 
 
 def plan(mode: SearchMode = SearchMode.HYBRID, **weights: float) -> Plan:
     _, normal = plan_weights(mode, None, Weights(**weights) if weights else None, default_alpha=0.7, fusion=FUSION)
-    return Plan(mode=mode, weights=normal, half_life_days=30, now=NOW, fusion=FUSION)
+    return Plan(mode=mode, weights=normal, half_life_days=30, now=NOW, fusion=FUSION, usual_cosine=(0.8, 0.03))
 
 
 def turns(n: int, session: int = 7) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def test_the_turn_after_a_matching_question_outranks_small_talk_elsewhere() -> N
     c = with_postings(
         12, [(2, 0, 0, 1.0)], 1, **turns(12) | {"session": np.array([1] * 6 + [2] * 6)}, length=np.full(12, 4, np.int32)
     )
-    signals = relevance_signals(c, asks_when=False)
+    signals = relevance_signals(c, usual_cosine=(0.8, 0.03), asks_when=False)
 
     assert signals["words"][3] > signals["words"][9]
     order = rank(c, plan(), 12).rows.tolist()
@@ -151,7 +151,7 @@ def test_neighbours_never_cross_sessions_and_need_a_speaker() -> None:
 def test_turns_of_a_named_speaker_come_before_those_of_others() -> None:
     # passage -1 is the speaker's name; rows 0 and 2 are hers
     c = with_postings(4, [(0, 0, -1, 1.0), (2, 0, -1, 1.0)], 1, **turns(4))
-    signals = relevance_signals(c, asks_when=False)
+    signals = relevance_signals(c, usual_cosine=(0.8, 0.03), asks_when=False)
 
     assert signals["speaker"].tolist() == [1, -1, 1, -1]
     assert sorted(rank(c, plan(), 2).rows.tolist()) == [0, 2]
@@ -160,8 +160,8 @@ def test_turns_of_a_named_speaker_come_before_those_of_others() -> None:
 def test_a_question_for_a_date_prefers_what_mentions_one() -> None:
     c = candidates(3, traits=np.array([0, Trait.TIMED, 0], np.int16))
 
-    assert relevance_signals(c, asks_when=True)["timed"].argmax() == 1
-    assert not relevance_signals(c, asks_when=False)["timed"].any()
+    assert relevance_signals(c, usual_cosine=(0.8, 0.03), asks_when=True)["timed"].argmax() == 1
+    assert not relevance_signals(c, usual_cosine=(0.8, 0.03), asks_when=False)["timed"].any()
 
 
 def test_a_repeated_term_of_the_query_counts_at_most_three_times() -> None:
@@ -217,7 +217,7 @@ def test_every_score_is_within_0_and_1_and_falls_along_the_ranking(n: int, top_k
 
 
 def test_the_shipped_weights_name_only_signals_that_exist() -> None:
-    signals = relevance_signals(candidates(2), asks_when=False)
+    signals = relevance_signals(candidates(2), usual_cosine=(0.8, 0.03), asks_when=False)
 
     assert set(FUSION.weights) == set(signals)
     assert isinstance(FUSION, Fusion)
