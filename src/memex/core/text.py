@@ -42,11 +42,12 @@ _PAIRED = (
 )
 _HANGUL = "\uac00-\ud7a3"
 # Letters of other scripts; `\w` lacks the vowel signs of Indic scripts, which are within words.
-_LETTER = rf"(?:[^\W{_PAIRED}{_HANGUL}]|[\u0900-\u0963\u0966-\u0dff])"
+# Possessive, so that no text makes it backtrack.
+_LETTERS = rf"(?:[^\W{_PAIRED}{_HANGUL}]++|[\u0900-\u0963\u0966-\u0dff]++)++"
 _TOKEN = re.compile(
     rf"(?P<paired>[{_PAIRED}]+)|(?P<hangul>[{_HANGUL}]+)"
     # Words with what joins them inside an identifier; a comma only within a number.
-    rf"|{_LETTER}+(?:(?:[.\-/\\:@+#'\u2019&]+|(?<=\d),(?=\d)){_LETTER}+)*(?:\+\+|\#)?"
+    rf"|{_LETTERS}(?:(?:[.\-/\\:@+#'\u2019&]+|(?<=\d),(?=\d)){_LETTERS})*(?:\+\+|\#)?"
 )
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*\Z")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z")
