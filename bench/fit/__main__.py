@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, default=_ROOT.parent / "shared" / "bench" / "data")
     parser.add_argument("--cache", type=Path, default=Path(platformdirs.user_cache_path("memex")) / "bench-vectors")
     parser.add_argument("--sets", nargs="*", default=list(_SETS))
+    parser.add_argument("--without", nargs="*", default=[], help="signals to do without")
     parser.add_argument("--ablation", action="store_true", help="fit again without each signal")
     parser.add_argument("--write", action="store_true", help=f"write the weights to {_FUSION.relative_to(_ROOT)}")
     options = parser.parse_args(arguments)
     questions = asyncio.run(_questions(options.data, options.cache, options.sets))
     names = questions[0].names
+    kept = np.array([0.0 if name in options.without else 1.0 for name in names])
+    questions = [_masked(q, kept) for q in questions]
     start = np.array([_known().get(name, 0.0) for name in names])
     print(_header())
     _show("keyword alone", _scores(questions, lambda q: q.keyword))
@@ -52,6 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     weights = fit(questions, start)
     _show("fitted", _scores(questions, lambda q: q.signals @ weights))
     _show("left out, 5 folds", _cross_validated(questions, weights))
+    _show("kind of data left out", _without_kind(questions, weights))
     print(json.dumps({name: round(float(w), 3) for name, w in zip(names, weights, strict=True)}))
     if options.ablation:
         for i, name in enumerate(names):
@@ -89,9 +94,14 @@ def _cross_validated(questions: Sequence[Question], start: Any, *, without: int 
     return _scores(questions, lambda q: q.signals @ by_fold[numbers[id(q)]])
 
 
-def _masked(q: Question, kept: Any) -> Question:
-    from dataclasses import replace
+def _without_kind(questions: Sequence[Question], start: Any) -> dict[str, list[Any]]:
+    """Score each set by weights that were fitted without it and its like: what to expect of unseen kinds of data."""
+    kinds = sorted({q.dataset.split("-")[0] for q in questions})
+    fitted = {kind: fit([q for q in questions if q.dataset.split("-")[0] != kind], start * 0) for kind in kinds}
+    return _scores(questions, lambda q: q.signals @ fitted[q.dataset.split("-")[0]])
 
+
+def _masked(q: Question, kept: Any) -> Question:
     return replace(q, signals=q.signals * kept.astype(np.float32))
 
 

@@ -94,3 +94,5 @@ def configure_logging(level: str, log_format: str, stream: TextIO | None = None)
     # Libraries that would put requests or statements with their values into the log.
     for name in ("asyncpg", "httpx", "httpcore", "asyncio"):
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    # In an outage it warns with a whole traceback at each try; memex says it once, in one line.
+    logging.getLogger("asyncpg.pool").setLevel(logging.ERROR)

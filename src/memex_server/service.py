@@ -16,6 +16,7 @@ from memex.core.dates import dates_named
 from memex.core.filters import compile_metadata
 from memex.core.identity import fingerprint
 from memex.core.memory import (
+    MAX_BATCH,
     BatchItem,
     DeleteReceipt,
     Hit,
@@ -33,7 +34,7 @@ from memex.core.memory import (
 )
 from memex.core.text import term_hash, terms
 from memex.core.traits import asks_when
-from memex.protocol.errors import InvalidInput, MemexError, RateLimited, Unavailable
+from memex.protocol.errors import InvalidInput, MemexError, NotFound, RateLimited, Unavailable
 
 from .checks import check_key, check_new, check_patch, check_scope, check_search
 from .explain import explained
@@ -100,6 +101,8 @@ class MemoryService:
         """
         if idempotency_key is not None:
             check_key(idempotency_key)
+        if not 1 <= len(news) <= MAX_BATCH:
+            raise InvalidInput(f"a batch has 1 to {MAX_BATCH:,} memories, not {len(news):,}", field="memories")
         items: dict[int, BatchItem] = {}
         valid: list[tuple[int, NewMemory]] = []
         for index, new in enumerate(news):
@@ -114,7 +117,7 @@ class MemoryService:
         return [items[index] for index in range(len(news))]
 
     async def _store(self, news: Sequence[NewMemory], idempotency_key: str | None) -> list[Stored]:
-        await self._limit(news[0].agent_id, "write")
+        await self._limit(f"agent {news[0].agent_id}", "write")
         key = None
         if idempotency_key is not None:
             key = IdempotencyKey(idempotency_key, fingerprint([_request_text(new) for new in news]))
@@ -145,7 +148,8 @@ class MemoryService:
             )
         except ValueError as e:
             raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
-        await self._limit(request.filters.agent_id or f"user {request.user_id}", "search")
+        agent_id = request.filters.agent_id
+        await self._limit(f"agent {agent_id}" if agent_id else f"user {request.user_id}", "search")
         started = time.perf_counter()
         vector = None
         if mode is not SearchMode.KEYWORD:
@@ -207,7 +211,10 @@ class MemoryService:
     async def get(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
         """Return one live memory. Raises InvalidInput, NotFound, Unavailable."""
         check_scope(user_id, agent_id)
-        return await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id)
+        memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id)
+        if memory.expires_at is not None and memory.expires_at <= self._clock():
+            raise NotFound(f"memory {memory_id} has expired")
+        return memory
 
     async def patch(
         self, memory_id: UUID, patch: Patch, *, user_id: str | None = None, agent_id: str | None = None

@@ -206,7 +206,10 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found memory, its score in [0, 1], the best passage, and (if asked) how the score came about."""
+    """A found memory, its score, the best passage, and (if asked) how the score came about.
+
+    Scores lie in [0, 1], except that the plain formula on a negative cosine may go below 0.
+    """
 
     memory: Memory
     score: float

@@ -85,6 +85,7 @@ def translated() -> Iterator[None]:
         asyncpg.InsufficientResourcesError,
         asyncpg.ReadOnlySQLTransactionError,
         asyncpg.CannotConnectNowError,
+        asyncpg.ObjectNotInPrerequisiteStateError,
         OSError,
         TimeoutError,
     ) as e:

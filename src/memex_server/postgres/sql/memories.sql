@@ -37,7 +37,8 @@ WITH input AS (
         occurrences = m.occurrences + excluded.occurrences,
         occurred_at = greatest(m.occurred_at, excluded.occurred_at),
         importance = greatest(m.importance, excluded.importance),
-        tags = m.tags || ARRAY(SELECT unnest(excluded.tags) EXCEPT SELECT unnest(m.tags) ORDER BY 1),
+        -- as many as one memory may have
+        tags = (m.tags || ARRAY(SELECT unnest(excluded.tags) EXCEPT SELECT unnest(m.tags) ORDER BY 1))[1:100],
         metadata = m.metadata || excluded.metadata,
         source = coalesce(m.source, excluded.source),
         session_id = coalesce(m.session_id, excluded.session_id),
