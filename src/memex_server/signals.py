@@ -180,7 +180,8 @@ def _fair_cosine(c: Candidates, usual: Usual) -> Column:
     The largest of n random values lies about sqrt(2 ln n) deviations up; a part of that is taken off.
     """
     cosine = np.where(np.isnan(c.cosine), usual[0], c.cosine).astype(np.float64)
-    return cosine - _CHANCE * usual[1] * np.sqrt(2 * np.log(np.maximum(c.passages, 1)))
+    fair: Column = cosine - _CHANCE * usual[1] * np.sqrt(2 * np.log(np.maximum(c.passages, 1)))
+    return fair
 
 
 def _named(c: Candidates, n: int) -> Column:
