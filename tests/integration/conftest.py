@@ -65,7 +65,7 @@ def clock() -> FrozenClock:
     return FrozenClock()
 
 
-@pytest.fixture(params=[10_000, -1], ids=["exact", "indexed"])
+@pytest.fixture(params=[(10_000, 0), (10_000, 10_000_000), (-1, 0)], ids=["exact", "snapshot", "indexed"])
 def service(request: pytest.FixtureRequest, database: Database, clock: FrozenClock) -> MemoryService:
     """The service, searching small scopes in the database and in memory, and as it does large ones."""
     limit, snapshot_bytes = request.param
