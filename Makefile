@@ -4,12 +4,13 @@
 #   make run     start the service          make test    run the tests
 #   make check   lint, format, types, architecture
 #   make bench   measure                    make lock    renew requirements.lock
+#   make reference   write docs/reference again
 #
 # Settings are environment variables (MEMEX_PORT=8010 make run). PYTHON chooses another interpreter,
 # PYTEST_ARGS and BENCH_ARGS are handed on.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup env run test check format bench lock clean
+.PHONY: help setup env run test check format bench lock reference clean
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
@@ -41,7 +42,7 @@ run: setup
 	@exec .venv/bin/memex serve
 
 test: setup
-	@exec $(PY) -m pytest -q $(PYTEST_ARGS)
+	@exec $(PY) -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
 check: env
 	@echo "check: ruff" && $(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && \
@@ -53,6 +54,9 @@ format: env
 
 bench: setup
 	@exec $(PY) -m bench $(BENCH_ARGS)
+
+reference: env
+	@exec $(PY) scripts/reference.py
 
 lock: env
 	@echo "lock: resolving" && $(PY) scripts/lock.py

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from memex.core.passages import passages
 from memex.core.text import term_counts
 from memex.core.traits import read_turn
 
 from .ports import Embedder, FloatArray, IndexEntry
 
-__all__ = ["PASSAGE_TOKENS", "index_texts"]
+__all__ = ["PASSAGE_TOKENS", "embed_query", "index_texts"]
 
 PASSAGE_TOKENS = 400  # long texts are cut in passages of about this size, each with its own vector
+_QUERY_TOKENS = 240
 _NAME = -1  # the passage under which the speaker's name is indexed
+
+
+async def embed_query(embedder: Embedder, query: str) -> FloatArray:
+    """Return the vector of a query, of shape (dim,). Raises Unavailable.
+
+    Of a very long query (a pasted document) the beginning and the end are taken for what it means: to
+    embed all of it would take seconds, and others would wait. Its words are all looked for.
+    """
+    spans = passages(query, max_tokens=_QUERY_TOKENS)
+    ends = spans if len(spans) == 1 else [spans[0], spans[-1]]
+    vectors = await embedder.embed([query[span.start : span.end] for span in ends], "query")
+    middle: FloatArray = vectors.mean(axis=0)
+    return middle / np.float32(np.linalg.norm(middle) or 1.0)
 
 
 async def index_texts(embedder: Embedder, texts: Sequence[str]) -> list[IndexEntry]:

@@ -39,7 +39,7 @@ from memex.protocol.errors import InvalidInput, MemexError, NotFound, RateLimite
 from .checks import check_key, check_new, check_patch, check_scope, check_search
 from .explain import explained
 from .ids import IdSource
-from .indexing import index_texts
+from .indexing import embed_query, index_texts
 from .ports import Clock, Embedder, IdempotencyKey, MemoryRepo, Observer, PreparedMemory, Query, RateLimiter
 from .ranking import Fusion, Plan, plan_weights, rank, usual_cosine
 
@@ -101,8 +101,8 @@ class MemoryService:
         """
         if idempotency_key is not None:
             check_key(idempotency_key)
-        if not 1 <= len(news) <= MAX_BATCH:
-            raise InvalidInput(f"a batch has 1 to {MAX_BATCH:,} memories, not {len(news):,}", field="memories")
+        if len(news) > MAX_BATCH:
+            raise InvalidInput(f"a batch has up to {MAX_BATCH:,} memories, not {len(news):,}", field="memories")
         items: dict[int, BatchItem] = {}
         valid: list[tuple[int, NewMemory]] = []
         for index, new in enumerate(news):
@@ -153,7 +153,7 @@ class MemoryService:
         started = time.perf_counter()
         vector = None
         if mode is not SearchMode.KEYWORD:
-            vector = (await self._embedder.embed([request.query], "query"))[0]
+            vector = await embed_query(self._embedder, request.query)
         started = self._stage("embed", started)
         counts = Counter() if mode is SearchMode.SEMANTIC else Counter(terms(request.query))
         words = tuple(counts)[:_MAX_QUERY_TERMS]

@@ -59,7 +59,7 @@ _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "u
 
 # pydantic's own words would show a pattern or an implementation type.
 _MESSAGES = {
-    "string_pattern_mismatch": "must not contain the NUL character",
+    "string_pattern_mismatch": "must not contain the NUL character; an Idempotency-Key is printable ASCII",
     "string_unicode": "contains a lone surrogate, which is not Unicode text",
     "extra_forbidden": "is not known here",
     "missing": "is required",

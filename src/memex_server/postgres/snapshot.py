@@ -73,7 +73,7 @@ class Snapshot:
         """Return what `Searcher.candidates` would read from the database."""
         n = len(self._ids)
         cosine, passage = np.full(n, np.nan, np.float32), np.zeros(n, np.int16)
-        if query.vector is not None:
+        if query.vector is not None and len(self._vectors):
             # Rounded as the database rounds it, so that the same search has the same scores.
             products = self._vectors @ query.vector.astype(np.float16).astype(np.float32)
             worst_first = np.argsort(products, kind="stable")
