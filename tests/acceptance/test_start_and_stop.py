@@ -78,7 +78,12 @@ def test_ctrl_c_pressed_twice_in_a_terminal_ends_everything(services: Services, 
 
 def test_closing_the_terminal_ends_everything_too(services: Services) -> None:
     served = services.new()
-    served.start()
+    # Tests under nohup would hand down that this signal is ignored, which memex rightly keeps to.
+    outer = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        served.start()
+    finally:
+        signal.signal(signal.SIGHUP, outer)
     status, stop_s = served.stop(signal.SIGHUP)
     assert (status, served.postmaster()) == (0, None)
     assert stop_s <= _STOP_S
