@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.harness.retrieval import Dataset
-from memex.core.dates import dates_named
 from memex.core.scoring import recency
 from memex.core.text import term_hash, terms
 from memex.core.traits import asks_when
 from memex_server.embedding.cards import bundled_model
 from memex_server.indexing import index_texts
 from memex_server.ports import Candidates, Embedder, FloatArray, IndexEntry, Role
-from memex_server.ranking import usual_cosine
+from memex_server.ranking import named_days, usual_cosine
 from memex_server.signals import Column, relevance_signals, words
 
 __all__ = ["CachedVectors", "Question", "pool"]
@@ -150,19 +149,16 @@ class _Group:
         return self.postings.get(term_hash(word), [])
 
 
-def _days(query: Mapping[str, Any]) -> list[tuple[int, int]]:
-    epoch = date(1970, 1, 1)
-    named = dates_named(query["text"], datetime.fromisoformat(query["now"]))
-    return [((one.start - epoch).days, (one.end - epoch).days) for one in named]
-
-
 def _question(
     dataset: Dataset, group: str, store: _Group, query: Mapping[str, Any], vector: FloatArray, evidence: frozenset[str]
 ) -> Question:
     alive = store.seq <= query.get("max_seq", np.inf)
     c = store.candidates(vector, query["text"], alive)
     signals: dict[str, Column] = relevance_signals(
-        c, usual_cosine=usual_cosine(_CARD), asks_when=asks_when(query["text"]), days=_days(query)
+        c,
+        usual_cosine=usual_cosine(_CARD),
+        asks_when=asks_when(query["text"]),
+        days=named_days(query["text"], datetime.fromisoformat(query["now"])),
     )
     age_days = (datetime.fromisoformat(query["now"]).timestamp() - c.occurred_at_s) / _DAY_S
     signals["recency"] = recency(age_days, 30.0)

@@ -12,6 +12,7 @@ from memex.core.memory import (
     MAX_CONTENT_CHARS,
     MAX_ID_CHARS,
     MAX_QUERY_CHARS,
+    MAX_SOURCE_CHARS,
     MAX_TAG_CHARS,
     MAX_TAGS,
     MAX_TOP_K,
@@ -106,7 +107,7 @@ def _text(field: str, value: str, most: int) -> None:
 
 def _optional_text(field: str, value: str | None) -> None:
     if value is not None:
-        _text(field, value, MAX_ID_CHARS if field == "session_id" else 1024)
+        _text(field, value, MAX_ID_CHARS if field == "session_id" else MAX_SOURCE_CHARS)
 
 
 def _content(value: str) -> None:

@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memex.core.dates import dates_named
 from memex.core.memory import SearchMode, Weights
 from memex.core.scoring import combine, idf, importance_component, normalise_weights, recency
 
 from .ports import Candidates, ModelCard
 from .signals import Column, Days, Usual, relevance_signals, weighted, words
 
-__all__ = ["Fusion", "Plan", "Ranked", "load_fusion", "plan_weights", "rank", "usual_cosine"]
+__all__ = ["Fusion", "Plan", "Ranked", "load_fusion", "named_days", "plan_weights", "rank", "usual_cosine"]
 
 _DAY_S = 86_400.0
 # Fused relevance runs from about -8 to 16 (it adds standardised signals); this is one unit of the
@@ -79,6 +80,12 @@ def load_fusion() -> Fusion:
     """Read the fitted weights that ship with memex."""
     data = json.loads(files(__package__).joinpath("fusion.json").read_text(encoding="utf-8"))
     return Fusion(weights=data["weights"], recency=data["recency"], importance=data["importance"])
+
+
+def named_days(query: str, now: datetime) -> list[Days]:
+    """Return the ranges of dates that a query names, as (first, last) in days since 1970."""
+    epoch = date(1970, 1, 1)
+    return [((named.start - epoch).days, (named.end - epoch).days) for named in dates_named(query, now)]
 
 
 def plan_weights(

@@ -7,12 +7,11 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from memex import __version__
-from memex.core.dates import dates_named
 from memex.core.filters import compile_metadata
 from memex.core.identity import fingerprint
 from memex.core.memory import (
@@ -41,7 +40,7 @@ from .explain import explained
 from .ids import IdSource
 from .indexing import embed_query, index_texts
 from .ports import Clock, Embedder, IdempotencyKey, MemoryRepo, Observer, PreparedMemory, Query, RateLimiter
-from .ranking import Fusion, Plan, plan_weights, rank, usual_cosine
+from .ranking import Fusion, Plan, named_days, plan_weights, rank, usual_cosine
 
 __all__ = ["MemoryService"]
 
@@ -171,7 +170,7 @@ class MemoryService:
             fusion=self._fusion,
             usual_cosine=usual_cosine(self._embedder.card),
             asks_when=asks_when(request.query),
-            days=_days(request.query, utc(request.now) if request.now else now),
+            days=named_days(request.query, utc(request.now) if request.now else now),
             mode=mode,
             weights=weights,
             half_life_days=request.half_life_days or self._half_life_days,
@@ -330,12 +329,6 @@ class MemoryService:
         )
         more = len(memories) > limit
         return Page(memories[:limit], str(memories[limit - 1].id) if more else None)
-
-
-def _days(query: str, now: datetime) -> list[tuple[int, int]]:
-    """Return the ranges of dates that a query names, in days since 1970."""
-    epoch = date(1970, 1, 1)
-    return [((named.start - epoch).days, (named.end - epoch).days) for named in dates_named(query, now)]
 
 
 def _error_of(check: Callable[[NewMemory], None], new: NewMemory) -> MemexError | None:

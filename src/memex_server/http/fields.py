@@ -10,13 +10,19 @@ from pydantic import AfterValidator, BeforeValidator, Field, Strict
 from pydantic_core import PydanticCustomError
 
 from memex.core.filters import compile_metadata, invalid_metadata_reason
-from memex.core.memory import MAX_CONTENT_CHARS, MAX_ID_CHARS, MAX_QUERY_CHARS, MAX_TOP_K, utc
+from memex.core.memory import (
+    MAX_CONTENT_CHARS,
+    MAX_ID_CHARS,
+    MAX_QUERY_CHARS,
+    MAX_SOURCE_CHARS,
+    MAX_TAG_CHARS,
+    MAX_TAGS,
+    MAX_TOP_K,
+    utc,
+)
 
 __all__ = [
     "MAX_CURSOR_CHARS",
-    "MAX_SOURCE_CHARS",
-    "MAX_TAGS",
-    "MAX_TAG_CHARS",
     "Alpha",
     "Content",
     "Cursor",
@@ -38,9 +44,6 @@ __all__ = [
     "Weight",
 ]
 
-MAX_TAGS = 100
-MAX_TAG_CHARS = 128
-MAX_SOURCE_CHARS = 1024
 MAX_CURSOR_CHARS = 2048
 
 # PostgreSQL text cannot hold NUL. Lone surrogates never get this far: the JSON parser refuses them.

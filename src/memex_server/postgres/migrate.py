@@ -100,8 +100,6 @@ async def _prepare(connection: asyncpg.Connection, card: ModelCard, *, pin: bool
         if facts["bypasses_rls"]:
             await _prepare_role(connection, card)
     return DatabaseFacts(
-        server_version=facts["server_version_text"],
-        vector_version=facts["vector_version"],
         search_path=search_path(facts["vector_schema"], vector_space(card.id, card.dim)),
         extension_schema=facts["vector_schema"],
         bypasses_rls=facts["bypasses_rls"],

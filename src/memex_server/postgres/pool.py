@@ -96,8 +96,6 @@ def translated() -> Iterator[None]:
 class DatabaseFacts:
     """What the pool must know of the database."""
 
-    server_version: str
-    vector_version: str
     search_path: str
     extension_schema: str
     bypasses_rls: bool

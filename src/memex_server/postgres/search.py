@@ -34,7 +34,6 @@ _DF_CAP = 50_000
 _COMMON_DF = 1_000
 # Rare terms first, until this many postings are read: the rest are too common to select by.
 _POSTINGS_BUDGET = 12_000
-_MOST_PASSAGES = 2**15  # a passage's number is a smallint
 K = TypeVar("K")
 
 
