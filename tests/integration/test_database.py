@@ -298,7 +298,7 @@ async def test_session_settings_survive_whatever_the_service_does(
             await service.delete(stored.id)
             await service.restore(stored.id)
             await service.tidy(tombstone_days=30)
-            await cancelled_in_a_transaction(database)
+            await cancelled_in_a_transaction(database, dsn)
             async with database.connection() as connection:
                 shown = {name: await connection.fetchval(f"SELECT current_setting('{name}')") for name in expected}
                 assert shown == expected
@@ -306,21 +306,27 @@ async def test_session_settings_survive_whatever_the_service_does(
                 assert await connection.fetchval("SELECT count(*) FROM memories") == number + 1
 
 
-async def cancelled_in_a_transaction(database: Database) -> None:
-    """Write, and be cancelled before the commit."""
-    begun = asyncio.Event()
+async def cancelled_in_a_transaction(database: Database, dsn: str) -> None:
+    """Write, and be cancelled before the commit, while a statement runs in the server."""
 
     async def write() -> None:
         async with database.transaction() as connection:
             await connection.execute("DELETE FROM memories")
-            begun.set()
             await connection.execute("SELECT pg_sleep(20)")
 
     task = asyncio.create_task(write())
-    async with asyncio.timeout(20):
-        await begun.wait()
-        task.cancel()
-        await asyncio.wait([task])
+    watcher = await asyncpg.connect(dsn)
+    try:
+        async with asyncio.timeout(20):
+            while not await watcher.fetchval(
+                """SELECT count(*) FROM pg_stat_activity
+                   WHERE datname = current_database() AND state = 'active' AND query = 'SELECT pg_sleep(20)'"""
+            ):
+                pass
+            task.cancel()
+            await asyncio.wait([task])
+    finally:
+        await watcher.close()
     assert task.cancelled()
 
 

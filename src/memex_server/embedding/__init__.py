@@ -21,6 +21,7 @@ __all__ = ["Callbacks", "LoadableEmbedder", "Progress", "build_embedder", "ensur
 # Endpoints answer faster per text in large requests; a bundled model does not.
 _HTTP_RUN_TOKENS = 16_000
 _HTTP_RUN_TEXTS = 64
+_HTTP_RUNS_AT_ONCE = 4
 
 
 def ensure_model(settings: EmbeddingSettings, *, data_path: Path, progress: Progress) -> None:
@@ -46,10 +47,14 @@ def build_embedder(
     inner = _http(settings) if remote else _local(settings.embedding_model, data_path, threads)
     if remote:
         embedder: LoadableEmbedder = BatchingEmbedder(
-            inner, callbacks=callbacks, run_tokens=_HTTP_RUN_TOKENS, run_texts=_HTTP_RUN_TEXTS
+            inner,
+            callbacks=callbacks,
+            run_tokens=_HTTP_RUN_TOKENS,
+            run_texts=_HTTP_RUN_TEXTS,
+            runs_at_once=_HTTP_RUNS_AT_ONCE,
         )
     else:
-        embedder = BatchingEmbedder(inner, callbacks=callbacks)
+        embedder = BatchingEmbedder(inner, callbacks=callbacks, runs_at_once=threads)
     tiers = _tiers(settings, callbacks)
     if not tiers:
         return embedder

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import get_args
+from typing import cast, get_args
 
 import numpy as np
 
@@ -50,9 +51,9 @@ _Item = tuple[_Call, int]
 
 
 class BatchingEmbedder:
-    """Wraps an embedder: while one run executes, the next is collected; an idle one starts at once.
+    """Wraps an embedder: while runs execute, the next is collected; an idle one starts at once.
 
-    Queries and passages have a queue and a runner each, so a query waits for queries only. Within
+    Queries and passages have a queue and `runs_at_once` runners each, so a query waits for queries only. Within
     a queue the callers take turns text by text, so that a lone text does not wait for a batch of a
     thousand. A caller that goes away takes its waiting texts along.
     """
@@ -64,15 +65,17 @@ class BatchingEmbedder:
         callbacks: Callbacks | None = None,
         run_tokens: int = _RUN_TOKENS,
         run_texts: int = _RUN_TEXTS,
+        runs_at_once: int = 1,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._inner = inner
         self._callbacks = callbacks or Callbacks()
         self._run_tokens = run_tokens
         self._run_texts = run_texts
+        self._runs_at_once = runs_at_once
         self._clock_s = clock_s
         self._queues: dict[Role, deque[_Call]] = {role: deque() for role in get_args(Role)}
-        self._runners: dict[Role, asyncio.Task[None]] = {}
+        self._runners: dict[Role, set[asyncio.Task[None]]] = {role: set() for role in get_args(Role)}
         self._closed = False
 
     @property
@@ -101,9 +104,9 @@ class BatchingEmbedder:
             return np.empty((0, self.card.dim), dtype=np.float32)
         call = _Call(texts, self.card.dim, asyncio.get_running_loop().create_future())
         self._queues[role].append(call)
-        runner = self._runners.get(role)
-        if runner is None or runner.done():
-            self._runners[role] = asyncio.create_task(self._serve(role))
+        runners = self._runners[role]
+        if len(runners) < self._runs_at_once:
+            runners.add(asyncio.create_task(self._serve(role)))
         return await call.done
 
     async def close(self) -> None:
@@ -112,15 +115,19 @@ class BatchingEmbedder:
         for queue in self._queues.values():
             while queue:
                 queue.popleft().fail(Unavailable("the embedder is closed"))
-        await asyncio.gather(*self._runners.values(), return_exceptions=True)
+        await asyncio.gather(*itertools.chain(*self._runners.values()), return_exceptions=True)
         await self._inner.close()
 
     async def _serve(self, role: Role) -> None:
         queue = self._queues[role]
-        while queue:
-            items = self._collect(queue)
-            if items:
-                await self._run(items, role)
+        try:
+            while queue:
+                items = self._collect(queue)
+                if items:
+                    await self._run(items, role)
+        finally:
+            # Here, not when the task is seen to be done: a call in between would find no runner for it.
+            self._runners[role].remove(cast("asyncio.Task[None]", asyncio.current_task()))
 
     def _collect(self, queue: deque[_Call]) -> list[_Item]:
         """Take the next run off the queue, one text of each caller in turn, until the run is full."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 
@@ -46,7 +45,8 @@ class Encoder:
         self._tokenizer = kinds[files.model.tokenizer](files.tokenizer)
         self._words = WordTable(files.words, files.word_format, files.model.card.dim)
         self._words_lock = threading.Lock()
-        self._session = _session(files.encoder, threads)
+        self._shared = _session(files.encoder, 1)
+        self._alone = _session(files.encoder, threads) if threads > 1 else self._shared
 
     def windows(self, texts: Sequence[str], role: Role) -> list[_Window]:
         """Return the token windows of all texts, in their order."""
@@ -57,8 +57,12 @@ class Encoder:
             for ids in windows(self._tokenizer, prefix, text, limit)
         ]
 
-    def run(self, group: Sequence[Sequence[int]]) -> FloatArray:
-        """Return the mean of the token vectors of each window, not normalised, shape (len(group), dim)."""
+    def run(self, group: Sequence[Sequence[int]], *, alone: bool = False) -> FloatArray:
+        """Return the mean of the token vectors of each window, not normalised, shape (len(group), dim).
+
+        `alone` spreads the run over all threads, which is the quickest answer when nothing else runs;
+        runs side by side get more done on a thread each.
+        """
         longest = max(len(ids) for ids in group)
         ids = np.zeros((len(group), longest), dtype=np.int64)
         mask = np.zeros((len(group), longest), dtype=np.int32)
@@ -67,24 +71,27 @@ class Encoder:
             mask[row, : len(window)] = 1
         with self._words_lock:
             words = self._words.look_up(ids)
-        pooled: FloatArray = self._session.run(["pooled"], {"words": words, "mask": mask})[0]
+        session = self._alone if alone else self._shared
+        pooled: FloatArray = session.run(["pooled"], {"words": words, "mask": mask})[0]
         return pooled
 
-    def embed(self, texts: Sequence[str], role: Role) -> FloatArray:
-        """Return the vectors of `texts`, all in this thread."""
+    def embed(self, texts: Sequence[str], role: Role, *, alone: bool = False) -> FloatArray:
+        """Return one normalised vector per text; long texts are pooled from windows."""
         found = self.windows(texts, role)
         sums = np.zeros((len(texts), self.model.card.dim), dtype=np.float32)
         for group in group_by_length([len(w.ids) for w in found], _RUN_TOKENS):
-            _add(sums, [found[i] for i in group], self.run([found[i].ids for i in group]))
+            pooled = self.run([found[i].ids for i in group], alone=alone)
+            for i, vector in zip(group, pooled, strict=True):
+                sums[found[i].text] += vector * len(found[i].ids)
         return normalised(sums)
 
 
 class OnnxEmbedder:
     """A bundled model behind the `Embedder` port.
 
-    Queries and passages have a thread each, so that a query never waits for the passages of a
-    large batch; the native threads under both are shared and bounded by `threads`. The model is
-    loaded once, by the first call or by `load`.
+    Queries and passages have `threads` threads each, so that a query never waits for the passages
+    of a large batch; the system shares the cores among them. A call that comes alone uses all of
+    them. The model is loaded once, by the first call or by `load`.
     """
 
     def __init__(
@@ -95,9 +102,9 @@ class OnnxEmbedder:
         self._lock = threading.Lock()
         self._encoder: Encoder | None = None
         self._closed = False
+        self._running = 0
         self._lanes: dict[Role, ThreadPoolExecutor] = {
-            "query": ThreadPoolExecutor(1, thread_name_prefix="memex-embed-query"),
-            "passage": ThreadPoolExecutor(1, thread_name_prefix="memex-embed-passage"),
+            role: ThreadPoolExecutor(threads, thread_name_prefix=f"memex-embed-{role}") for role in get_args(Role)
         }
 
     @property
@@ -121,21 +128,14 @@ class OnnxEmbedder:
     async def embed(self, texts: Sequence[str], role: Role) -> FloatArray:
         """Return one normalised vector per text; long texts are pooled from windows.
 
-        Each run is a job of its own in the thread, so that concurrent calls take turns.
-
         Raises:
             Unavailable: the embedder is closed, or the runtime failed.
             SetupError: the model folder is missing or damaged.
         """
-        sums = np.zeros((len(texts), self.card.dim), dtype=np.float32)
         if not texts:
-            return sums
-        found = await self._in_lane(role, lambda: self._ready().windows(texts, role))
-        for indexes in group_by_length([len(w.ids) for w in found], _RUN_TOKENS):
-            group = [found[i] for i in indexes]
-            pooled = await self._in_lane(role, functools.partial(self._run, [w.ids for w in group]))
-            _add(sums, group, pooled)
-        return normalised(sums)
+            return np.zeros((0, self.card.dim), dtype=np.float32)
+        alone = not self._running
+        return await self._in_lane(role, lambda: self._ready().embed(texts, role, alone=alone))
 
     async def close(self) -> None:
         """Stop the threads and let go of the model; a run that has begun is finished first."""
@@ -150,18 +150,18 @@ class OnnxEmbedder:
                 self._encoder = self._loader()
             return self._encoder
 
-    def _run(self, group: list[list[int]]) -> FloatArray:
-        return self._ready().run(group)
-
     async def _in_lane(self, role: Role, job: Callable[[], _T]) -> _T:
         if self._closed:
             raise Unavailable("the embedder is closed")
+        self._running += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._lanes[role], job)
         except (SetupError, Unavailable):
             raise
         except RuntimeError as e:  # ONNX Runtime's errors derive from it
             raise Unavailable(f"embedding failed: {e}") from e
+        finally:
+            self._running -= 1
 
 
 def group_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[int]]:
@@ -183,12 +183,6 @@ def group_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[in
         yield group
 
 
-def _add(sums: FloatArray, group: Sequence[_Window], pooled: FloatArray) -> None:
-    """Add each window's mean to its text, weighted by its length."""
-    for window, vector in zip(group, pooled, strict=True):
-        sums[window.text] += vector * len(window.ids)
-
-
 def _session(path: Path, threads: int) -> Any:
     import onnxruntime
 
@@ -196,8 +190,9 @@ def _session(path: Path, threads: int) -> Any:
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # Idle native threads would otherwise burn the core that the event loop needs.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # A sleeping thread is woken some 200 times a run, which takes longer than what it then does; so
+    # they spin, but only while something runs: idle, they would burn the core of the event loop.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
     # Both keep the buffers of every shape seen; texts have all lengths, so they would only grow.
     options.enable_mem_pattern = False
     options.enable_cpu_mem_arena = False

@@ -48,6 +48,26 @@ async def test_what_comes_while_a_run_executes_shares_the_next(inner: SteeredEmb
     np.testing.assert_array_equal(np.concatenate(answers[1:]), await expected([f"text {n}" for n in range(10)]))
 
 
+async def test_several_runs_go_on_at_once_and_no_more(inner: SteeredEmbedder) -> None:
+    embedder = BatchingEmbedder(inner, runs_at_once=2)
+    inner.gate.clear()
+    calls = []
+    for n in range(5):
+        calls.append(asyncio.create_task(embedder.embed([f"text {n}"], "query")))
+        await settle()
+    assert inner.runs == [["text 0"], ["text 1"]]
+    inner.gate.set()
+    answers = await asyncio.wait_for(asyncio.gather(*calls), BOUND_S)
+    assert len(inner.runs) == 3
+    np.testing.assert_array_equal(np.concatenate(answers), await expected([f"text {n}" for n in range(5)]))
+
+
+async def test_a_call_that_comes_in_the_moment_the_last_one_is_answered_is_served() -> None:
+    embedder = BatchingEmbedder(HashingEmbedder(8), runs_at_once=1)
+    for n in range(20):
+        await asyncio.wait_for(embedder.embed([f"text {n}"], "query"), BOUND_S)
+
+
 async def test_a_large_batch_is_cut_into_bounded_runs_and_keeps_its_order(inner: SteeredEmbedder) -> None:
     texts = [f"{n} 文" * (n % 17 + 1) for n in range(1000)]
     vectors = await asyncio.wait_for(

@@ -147,7 +147,7 @@ async def test_a_missing_model_folder_is_a_setup_error_at_load_and_the_next_call
 
 
 async def test_a_failure_of_the_runtime_is_unavailable(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_group: object) -> None:
+    def fail(_group: object, *, alone: bool) -> None:
         raise RuntimeError("out of memory")
 
     embedder = OnnxEmbedder(E5, Path("unused"), threads=1, loader=lambda: encoder)
