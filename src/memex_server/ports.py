@@ -123,9 +123,11 @@ class Query:
 
     `terms` are different ones, `repeats` tells how often the query holds each.
     `wanted` is how many results are asked for; from a large scope more candidates are fetched.
+    `version` is the scope's, read when the search began.
     """
 
     user_id: str
+    version: int
     filters: Filters
     valid_at: datetime
     vector: FloatArray | None
@@ -191,6 +193,9 @@ class MemoryRepo(Protocol):
 
     async def replay(self, key: IdempotencyKey) -> list[Stored] | None:
         """Return what a finished request with this key stored, or None. Raises Conflict as `store`."""
+
+    async def version(self, user_id: str) -> int:
+        """Return a number that every change of this user's memories counts up. Raises Unavailable."""
 
     async def candidates(self, query: Query) -> Candidates:
         """Return what may answer the query, with its signals."""

@@ -35,6 +35,7 @@ from memex.core.text import term_hash, terms
 from memex.core.traits import asks_when
 from memex.protocol.errors import InvalidInput, MemexError, NotFound, RateLimited, Unavailable
 
+from .answers import Answers
 from .checks import check_key, check_new, check_patch, check_scope, check_search
 from .explain import explained
 from .ids import IdSource
@@ -62,6 +63,7 @@ class MemoryService:
         half_life_days: float,
         observer: Observer,
         fusion: Fusion,
+        answer_bytes: int,
     ) -> None:
         """`half_life_days` and `default_alpha` hold for searches that do not give their own."""
         self._repo = repo
@@ -73,6 +75,7 @@ class MemoryService:
         self._half_life_days = half_life_days
         self._observer = observer
         self._fusion = fusion
+        self._answers = Answers(clock, max_bytes=answer_bytes)
 
     # -- storing -------------------------------------------------------------------------------
 
@@ -149,32 +152,42 @@ class MemoryService:
             raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
         agent_id = request.filters.agent_id
         await self._limit(f"agent {agent_id}" if agent_id else f"user {request.user_id}", "search")
+        version = await self._repo.version(request.user_id)
+        result = self._answers.get(request, version)
+        if result is None:
+            now = self._clock()
+            plan = Plan(
+                fusion=self._fusion,
+                usual_cosine=usual_cosine(self._embedder.card),
+                asks_when=asks_when(request.query),
+                days=named_days(request.query, utc(request.now) if request.now else now),
+                mode=mode,
+                weights=weights,
+                half_life_days=request.half_life_days or self._half_life_days,
+                now=utc(request.now) if request.now else now,
+            )
+            result = await self._find(request, plan, version, now)
+            self._answers.put(request, version, plan.half_life_days, result)
+        self._observer.operation("search", "found" if result.hits else "empty")
+        return result
+
+    async def _find(self, request: SearchRequest, plan: Plan, version: int, now: datetime) -> SearchResult:
         started = time.perf_counter()
         vector = None
-        if mode is not SearchMode.KEYWORD:
+        if plan.mode is not SearchMode.KEYWORD:
             vector = await embed_query(self._embedder, request.query)
         started = self._stage("embed", started)
-        counts = Counter() if mode is SearchMode.SEMANTIC else Counter(terms(request.query))
+        counts = Counter() if plan.mode is SearchMode.SEMANTIC else Counter(terms(request.query))
         words = tuple(counts)[:_MAX_QUERY_TERMS]
-        now = self._clock()
         query = Query(
             user_id=request.user_id,
+            version=version,
             filters=request.filters,
             valid_at=utc(request.filters.as_of) if request.filters.as_of else now,
             vector=vector,
             terms=[term_hash(word) for word in words],
             repeats=[counts[word] for word in words],
             wanted=request.top_k,
-        )
-        plan = Plan(
-            fusion=self._fusion,
-            usual_cosine=usual_cosine(self._embedder.card),
-            asks_when=asks_when(request.query),
-            days=named_days(request.query, utc(request.now) if request.now else now),
-            mode=mode,
-            weights=weights,
-            half_life_days=request.half_life_days or self._half_life_days,
-            now=utc(request.now) if request.now else now,
         )
         candidates = await self._repo.candidates(query)
         started = self._stage("candidates", started)
@@ -190,7 +203,6 @@ class MemoryService:
                 highlight = one.memory.content[slice(*one.span)] if one.span else None
                 explanation = explained(candidates, ranked, at, plan, words) if request.explain else None
                 hits.append(Hit(one.memory, float(ranked.scores[at]), highlight, explanation))
-        self._observer.operation("search", "found" if hits else "empty")
         return SearchResult(hits, request.query)
 
     async def _limit(self, agent_key: str, operation: Literal["write", "search"]) -> None:

@@ -27,6 +27,7 @@ from .settings import Settings
 
 __all__ = ["open_embedder", "open_memex", "open_server", "system_clock"]
 
+_ANSWER_BYTES = 8_000_000
 _WATCH_S = 0.5
 _TIDY_S = 60.0
 _INDEX_S = 300.0
@@ -80,6 +81,7 @@ async def open_memex(
             half_life_days=settings.ranking.recency_decay_days,
             observer=metrics,
             fusion=load_fusion(),
+            answer_bytes=_ANSWER_BYTES if settings.database.scope_cache_mb else 0,
         )
         await loading
 

@@ -60,7 +60,8 @@ _SERVER: dict[str, set[str]] = {
     "background": set(),
     "checks": {"ports"},
     "indexing": {"ports"},
-    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing"},
+    "answers": {"ports"},
+    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers"},
     **{adapter: {"ports", "settings"} for adapter in ADAPTERS},
     **{face: {"service", "ports", "settings", "metrics", "logs"} for face in FACES},
 }

@@ -65,8 +65,12 @@ def clock() -> FrozenClock:
     return FrozenClock()
 
 
-@pytest.fixture(params=[(10_000, 0), (10_000, 10_000_000), (-1, 0)], ids=["exact", "snapshot", "indexed"])
+@pytest.fixture(
+    params=[(10_000, 0, 1_000_000), (10_000, 10_000_000, 0), (-1, 0, 0)], ids=["exact", "snapshot", "indexed"]
+)
 def service(request: pytest.FixtureRequest, database: Database, clock: FrozenClock) -> MemoryService:
-    """The service, searching small scopes in the database and in memory, and as it does large ones."""
-    limit, snapshot_bytes = request.param
-    return make_service(database, clock, exact_scope_limit=limit, snapshot_bytes=snapshot_bytes)
+    """The service, searching small scopes in the database (with answers held) and in memory, and as it does large ones."""
+    limit, snapshot_bytes, answer_bytes = request.param
+    return make_service(
+        database, clock, exact_scope_limit=limit, snapshot_bytes=snapshot_bytes, answer_bytes=answer_bytes
+    )

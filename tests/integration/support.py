@@ -96,6 +96,7 @@ def make_service(
     *,
     exact_scope_limit: int = 10_000,
     snapshot_bytes: int = 0,
+    answer_bytes: int = 0,
     embedder: Embedder | None = None,
     writes_per_minute: int = 0,
     searches_per_minute: int = 0,
@@ -112,6 +113,7 @@ def make_service(
         half_life_days=30,
         observer=Metrics(),
         fusion=load_fusion(),
+        answer_bytes=answer_bytes,
     )
 
 

@@ -102,6 +102,10 @@ class PostgresRepo:
 
     # -- reading -------------------------------------------------------------------------------
 
+    async def version(self, user_id: str) -> int:
+        """Return a number that every change of this user's memories counts up. Raises Unavailable."""
+        return await self._searcher.version(user_id)
+
     async def candidates(self, query: Query) -> Candidates:
         """See the port."""
         return await self._searcher.candidates(query)

@@ -59,21 +59,26 @@ class Searcher:
         self._common: dict[tuple[int, int], _Size] = {}
         self._snapshots = SnapshotCache(snapshot_bytes)
 
+    async def version(self, user_id: str) -> int:
+        """Return the version of a user's scope; 0 while it has had no memory. Raises Unavailable."""
+        async with self._db.connection() as connection:
+            return await connection.fetchval(self._sql["version"], shard_key(self._db.tenant_id, user_id)) or 0
+
     async def candidates(self, query: Query) -> Candidates:
         """Return the candidates of a query with their signals. Raises Unavailable."""
         shard = shard_key(self._db.tenant_id, query.user_id)
         matching = self._matching(shard, query)
         vector = None if query.vector is None else HalfVector(query.vector)
         terms = list(query.terms)
+        size = await self._size(shard)
+        if size <= self._exact_limit:
+            snapshot = await self._snapshot(matching, query.version) if Snapshot.serves(query) else None
+            if snapshot is not None:
+                return snapshot.candidates(query)
+            async with self._db.connection() as connection:
+                return unpack(await connection.fetchrow(self._sql["exact"], *matching, vector, terms), query)
+        self._snapshots.drop(shard)  # if it was small once
         async with self._db.connection() as connection:
-            size = await self._size(connection, shard)
-            if size <= self._exact_limit:
-                snapshot = await self._snapshot(connection, matching) if Snapshot.serves(query) else None
-                if snapshot is not None:
-                    return snapshot.candidates(query)
-                row = await connection.fetchrow(self._sql["exact"], *matching, vector, terms)
-                return unpack(row, query)
-            self._snapshots.drop(shard)  # if it was small once
             df = await self._frequencies(connection, shard, terms)
             ids, complete = await self._select(connection, matching, vector, df, query)
             row = await connection.fetchrow(self._sql["chosen"], *matching, vector, terms, ids)
@@ -98,13 +103,13 @@ class Searcher:
                     snapshot.keep(one.memory)
         return found
 
-    async def _snapshot(self, connection: Any, matching: list[Any]) -> Snapshot | None:
-        """Return what is held of the scope if it is still so; hold it from its second search without a change."""
+    async def _snapshot(self, matching: list[Any], version: int) -> Snapshot | None:
+        """Return what is held of the scope at this version; hold it from its second search without a change."""
         shard = matching[0]
-        version = await connection.fetchval(self._sql["version"], shard) or 0
         known = self._snapshots.get(shard, version)
         if known is None and self._snapshots.worth_it(shard, version):
-            row = await connection.fetchrow(self._sql["snapshot"], *matching[:3])
+            async with self._db.connection() as connection:
+                row = await connection.fetchrow(self._sql["snapshot"], *matching[:3])
             known = Snapshot(row, version)
             self._snapshots.put(shard, known)
         return known
@@ -149,11 +154,12 @@ class Searcher:
                     _remember(self._common, (shard, row["term"]), _Size(row["df"], now))
         return df
 
-    async def _size(self, connection: Any, shard: int) -> int:
+    async def _size(self, shard: int) -> int:
         known = self._sizes.get(shard)
         now = time.monotonic()
         if known is None or now - known.at_s > _SIZE_LIFE_S:
-            known = _Size(await connection.fetchval(self._sql["scope_size"], shard), now)
+            async with self._db.connection() as connection:
+                known = _Size(await connection.fetchval(self._sql["scope_size"], shard), now)
             _remember(self._sizes, shard, known)
         return known.rows
 
