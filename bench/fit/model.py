@@ -21,12 +21,14 @@ _DECAY = 1e-3
 def fit(questions: Sequence[Question], start: Weights, *, most: int = 150) -> Weights:
     """Fit weights by the softmax loss over the candidates of each question; all sets weigh the same.
 
-    At most `most` questions of a set are used, evenly spread over it.
+    The weight of recency stays as it is: it is a choice between kinds of questions, not a fact about
+    texts. At most `most` questions of a set are used, evenly spread over it.
     """
     chosen = _chosen(questions, most)
     per_set = Counter(q.dataset for q in chosen)
     x, mask, target = _tensors(chosen, start)
     share = np.array([1 / per_set[q.dataset] for q in chosen])[:, None] / len(per_set)
+    held = [i for i, name in enumerate(questions[0].names) if name == "recency"]
     weights = start.copy()
     momentum, scale = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, _STEPS + 1):
@@ -35,6 +37,7 @@ def fit(questions: Sequence[Question], start: Weights, *, most: int = 150) -> We
         p = np.exp(scores)
         p /= p.sum(1, keepdims=True)
         gradient = np.einsum("qc,qcf->f", (p - target) * share, x) + 2 * _DECAY * weights
+        gradient[held] = 0.0
         momentum = 0.9 * momentum + 0.1 * gradient  # Adam
         scale = 0.99 * scale + 0.01 * gradient**2
         rate = 0.05 * (1 - step / _STEPS) + 0.001

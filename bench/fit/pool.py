@@ -23,13 +23,14 @@ from memex.core.traits import asks_when
 from memex_server.embedding.cards import bundled_model
 from memex_server.indexing import index_texts
 from memex_server.ports import Candidates, Embedder, FloatArray, IndexEntry, Role
-from memex_server.ranking import named_days, usual_cosine
+from memex_server.ranking import load_fusion, named_days, usual_cosine
 from memex_server.signals import Column, relevance_signals, words
 
 __all__ = ["CachedVectors", "Question", "pool"]
 
 _DAY_S = 86_400.0
 _CARD = bundled_model("multilingual-e5-small").card
+_HALF_LIFE_DAYS = load_fusion().half_life_days
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def _question(
         days=named_days(query["text"], datetime.fromisoformat(query["now"])),
     )
     age_days = (datetime.fromisoformat(query["now"]).timestamp() - c.occurred_at_s) / _DAY_S
-    signals["recency"] = recency(age_days, 30.0)
+    signals["recency"] = recency(age_days, _HALF_LIFE_DAYS)
     held = np.array([name in evidence for name in store.names])[alive]
     return Question(
         dataset=dataset.name,

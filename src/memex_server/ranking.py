@@ -24,27 +24,30 @@ from .signals import Column, Days, Usual, relevance_signals, weighted, words
 __all__ = ["Fusion", "Plan", "Ranked", "load_fusion", "named_days", "plan_weights", "rank", "usual_cosine"]
 
 _DAY_S = 86_400.0
-# Fused relevance runs from about -8 to 16 (it adds standardised signals); this is one unit of the
-# scale on which it is brought to 0..1, so that the order is kept and the ends are not cut.
-_FUSED_SCALE = 16.0
+# Fused relevance adds standardised signals: the best of a query reach 3 to 18. It is brought to 0..1 on a
+# straight line up to +-20, so that recency weighs the same everywhere, and on a curve beyond, so that the order is
+# kept and the ends are not cut.
+_STRAIGHT = 20.0
+_CURVED = 12.0
+_FUSED_RANGE = 2 * (_STRAIGHT + _CURVED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fusion:
     """Weights of the signals of hybrid relevance, and of recency and importance beside them.
 
-    They were fitted by the command named in the data file; all are on the scale of the fused sum.
+    They come from the command named in the data file; all are on the scale of the fused sum.
     """
 
     weights: Mapping[str, float]
     recency: float
+    half_life_days: float
     importance: float
 
     @property
     def default(self) -> Weights:
         """The weights of the formula's components that mean the same as the fitted ones."""
-        slope = 1 / (2 * _FUSED_SCALE)  # of the scaled relevance at its middle
-        return Weights(similarity=1.0, recency=self.recency * slope, importance=self.importance * slope)
+        return Weights(similarity=1.0, recency=self.recency / _FUSED_RANGE, importance=self.importance / _FUSED_RANGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +82,12 @@ def usual_cosine(card: ModelCard) -> Usual:
 def load_fusion() -> Fusion:
     """Read the fitted weights that ship with memex."""
     data = json.loads(files(__package__).joinpath("fusion.json").read_text(encoding="utf-8"))
-    return Fusion(weights=data["weights"], recency=data["recency"], importance=data["importance"])
+    return Fusion(
+        weights=data["weights"],
+        recency=data["recency"],
+        half_life_days=data["half_life_days"],
+        importance=data["importance"],
+    )
 
 
 def named_days(query: str, now: datetime) -> list[Days]:
@@ -153,4 +161,12 @@ def _similarity(signals: Mapping[str, Column], c: Candidates, plan: Plan) -> Col
         most = sum(idf(float(df), c.n_docs) * 2.2 * min(r, 3) for df, r in zip(c.df, c.repeats, strict=True) if df > 0)
         return signals["words"] / most if most else signals["words"]
     fused = weighted(signals, plan.fusion.weights, len(c.length))
-    return 0.5 + 0.5 * fused / (_FUSED_SCALE + np.abs(fused))
+    return _bounded(fused)
+
+
+def _bounded(fused: Column) -> Column:
+    size = np.abs(fused)
+    beyond = np.maximum(size - _STRAIGHT, 0.0)
+    bent = np.minimum(size, _STRAIGHT) + _CURVED * beyond / (_CURVED + beyond)
+    bounded: Column = 0.5 + np.sign(fused) * bent / _FUSED_RANGE
+    return bounded

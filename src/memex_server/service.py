@@ -65,7 +65,7 @@ class MemoryService:
         fusion: Fusion,
         answer_bytes: int,
     ) -> None:
-        """`half_life_days` and `default_alpha` hold for searches that do not give their own."""
+        """`half_life_days` and `default_alpha` hold for searches by the formula that do not give their own."""
         self._repo = repo
         self._embedder = embedder
         self._limiter = limiter
@@ -163,7 +163,8 @@ class MemoryService:
                 days=named_days(request.query, utc(request.now) if request.now else now),
                 mode=mode,
                 weights=weights,
-                half_life_days=request.half_life_days or self._half_life_days,
+                half_life_days=request.half_life_days
+                or (self._fusion.half_life_days if mode is SearchMode.HYBRID else self._half_life_days),
                 now=utc(request.now) if request.now else now,
             )
             result = await self._find(request, plan, version, now)

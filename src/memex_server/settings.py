@@ -130,7 +130,18 @@ class RankingSettings:
     default_alpha: float = _setting(
         0.7, "weight of similarity in mode `semantic` when a search gives no alpha", bare=True, least=0, most=1
     )
-    recency_decay_days: float = _setting(30.0, "half-life of recency in days", bare=True, least=0.001, most=36_500)
+    recency_decay_days: float = _setting(
+        30.0, "half-life of recency in days, in the formula with alpha", bare=True, least=0.001, most=36_500
+    )
+    hybrid_half_life_days: float = _setting(
+        14.0, "half-life of recency in days, in mode `hybrid`", least=0.001, most=36_500
+    )
+    recency_factor: float = _setting(
+        1.0, "how many times its measured weight recency has in mode `hybrid`; 0: none", least=0, most=100
+    )
+    importance_factor: float = _setting(
+        1.0, "how many times its measured weight importance has in mode `hybrid`; 0: none", least=0, most=100
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

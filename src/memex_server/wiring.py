@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -21,9 +22,9 @@ from .postgres.migrate import prepare_database
 from .postgres.pool import Database, DatabaseFacts, open_database, safe_dsn
 from .postgres.repo import PostgresRepo
 from .postgres.vector_index import ensure_vector_index
-from .ranking import load_fusion
+from .ranking import Fusion, load_fusion
 from .service import MemoryService
-from .settings import Settings
+from .settings import RankingSettings, Settings
 
 __all__ = ["open_embedder", "open_memex", "open_server", "system_clock"]
 
@@ -80,7 +81,7 @@ async def open_memex(
             default_alpha=settings.ranking.default_alpha,
             half_life_days=settings.ranking.recency_decay_days,
             observer=metrics,
-            fusion=load_fusion(),
+            fusion=_fusion(settings.ranking),
             answer_bytes=_ANSWER_BYTES if settings.database.scope_cache_mb else 0,
         )
         await loading
@@ -101,6 +102,16 @@ async def open_memex(
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))
         await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
         yield service
+
+
+def _fusion(settings: RankingSettings) -> Fusion:
+    shipped = load_fusion()
+    return replace(
+        shipped,
+        half_life_days=settings.hybrid_half_life_days,
+        recency=shipped.recency * settings.recency_factor,
+        importance=shipped.importance * settings.importance_factor,
+    )
 
 
 def open_embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ __all__ = ["Searcher"]
 _SIZE_LIFE_S = 60.0  # a scope's size only chooses the plan, so it may be this old
 _MAX_SIZES = 100_000
 _OVERFETCH = 12
-_LEAST_FETCH = 200
+_LEAST_FETCH = 120
 _NEWEST = 50
 _DF_CAP = 50_000
 _COMMON_DF = 1_000
@@ -78,9 +79,9 @@ class Searcher:
             async with self._db.connection() as connection:
                 return unpack(await connection.fetchrow(self._sql["exact"], *matching, vector, terms), query)
         self._snapshots.drop(shard)  # if it was small once
+        df = await self._frequencies(shard, terms)
+        ids, complete = await self._select(matching, vector, df, query)
         async with self._db.connection() as connection:
-            df = await self._frequencies(connection, shard, terms)
-            ids, complete = await self._select(connection, matching, vector, df, query)
             row = await connection.fetchrow(self._sql["chosen"], *matching, vector, terms, ids)
         counted = None if complete else (np.array([df[t] for t in terms], np.float64), float(size))
         return unpack(row, query, counted=counted, complete=complete)
@@ -115,40 +116,53 @@ class Searcher:
         return known
 
     async def _select(
-        self, connection: Any, matching: list[Any], vector: Any, df: dict[int, int], query: Query
+        self, matching: list[Any], vector: Any, df: dict[int, int], query: Query
     ) -> tuple[list[UUID], bool]:
         """Choose candidates of a large scope; the flag tells whether they are all that match."""
         if _narrows(query.filters):
-            rows = await connection.fetch(self._sql["matching_ids"], *matching, self._exact_limit + 1)
+            rows = await self._rows("matching_ids", *matching, self._exact_limit + 1)
             if len(rows) <= self._exact_limit:
                 return [row["id"] for row in rows], True
         wanted = max(_LEAST_FETCH, _OVERFETCH * query.wanted)
-        chosen: dict[UUID, None] = {}
-        if vector is not None:
-            rows = await connection.fetch(self._sql["nearest"], *matching, vector, wanted)
-            if len(rows) < query.wanted:  # the index gave up before it met enough of this scope
-                rows = await connection.fetch(self._sql["nearest_exact"], *matching, vector, wanted)
-            chosen.update((row["id"], None) for row in rows)
-        if df:
-            picked = _selective(df)
-            n_docs = max(self._sizes[matching[0]].rows, 1)
-            weights = [idf(df[term], n_docs) for term in picked]
-            rows = await connection.fetch(self._sql["by_words"], *matching, picked, weights, wanted)
-            chosen.update((row["id"], None) for row in rows)
-        rows = await connection.fetch(self._sql["beside"], matching[0], list(chosen))
-        chosen.update((row["id"], None) for row in rows)
-        rows = await connection.fetch(self._sql["newest"], *matching, max(_NEWEST, query.wanted))
-        chosen.update((row["id"], None) for row in rows)
-        return list(chosen), False
+        # Side by side on several connections: each is one core's work.
+        found = await asyncio.gather(
+            self._nearest(matching, vector, wanted, query),
+            self._by_words(matching, df, wanted),
+            self._rows("newest", *matching, max(_NEWEST, query.wanted)),
+        )
+        turns = {row["id"]: row["turn"] for rows in found for row in rows}
+        speaking = [memory_id for memory_id, turn in turns.items() if turn]
+        beside = await self._rows("beside", matching[0], speaking) if speaking else []
+        return list(turns | dict.fromkeys((row["id"] for row in beside), True)), False
 
-    async def _frequencies(self, connection: Any, shard: int, terms: list[int]) -> dict[int, int]:
+    async def _nearest(self, matching: list[Any], vector: Any, wanted: int, query: Query) -> list[Any]:
+        if vector is None:
+            return []
+        rows = await self._rows("nearest", *matching, vector, wanted)
+        if len(rows) < query.wanted:  # the index gave up before it met enough of this scope
+            rows = await self._rows("nearest_exact", *matching, vector, wanted)
+        return rows
+
+    async def _by_words(self, matching: list[Any], df: dict[int, int], wanted: int) -> list[Any]:
+        if not df:
+            return []
+        picked = _selective(df)
+        n_docs = max(self._sizes[matching[0]].rows, 1)
+        return await self._rows("by_words", *matching, picked, [idf(df[term], n_docs) for term in picked], wanted)
+
+    async def _rows(self, statement: str, *arguments: Any) -> list[Any]:
+        async with self._db.connection() as connection:
+            rows: list[Any] = await connection.fetch(self._sql[statement], *arguments)
+        return rows
+
+    async def _frequencies(self, shard: int, terms: list[int]) -> dict[int, int]:
         """Return document frequencies; those of common terms may be a minute old, as counting them takes long."""
         now = time.monotonic()
         known = {term: self._common.get((shard, term)) for term in terms}
         df = {term: size.rows for term, size in known.items() if size and now - size.at_s <= _SIZE_LIFE_S}
         rest = [term for term in terms if term not in df]
         if rest:
-            for row in await connection.fetch(self._sql["term_frequencies"], shard, rest, _DF_CAP):
+            for row in await self._rows("term_frequencies", shard, rest, _DF_CAP):
                 df[row["term"]] = row["df"]
                 if row["df"] >= _COMMON_DF:
                     _remember(self._common, (shard, row["term"]), _Size(row["df"], now))

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from memex.core.memory import SearchMode, Weights
 from memex.core.traits import Trait
+from memex_server import ranking
 from memex_server.explain import explained
 from memex_server.ports import Candidates
 from memex_server.ranking import Fusion, Plan, load_fusion, plan_weights, rank
+from memex_server.settings import RankingSettings
 from memex_server.signals import neighbours, relevance_signals, standardised, words
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -97,6 +99,19 @@ def test_by_default_recency_and_importance_only_part_what_is_about_equal() -> No
 
     assert normal["similarity"] > 0.9
     assert 0 < normal["recency"] < 0.05
+
+
+def test_the_setting_of_the_half_life_is_the_one_that_the_weights_were_measured_with() -> None:
+    assert RankingSettings().hybrid_half_life_days == FUSION.half_life_days
+
+
+def test_relevance_keeps_its_order_and_its_bounds_however_large_the_sum() -> None:
+    sums = np.array([-1e6, -60.0, -21.0, -20.0, -1.0, 0.0, 1.0, 20.0, 21.0, 60.0, 1e6])
+    bounded = ranking._bounded(sums)
+    assert (np.diff(bounded) > 0).all()
+    assert bounded[0] > 0
+    assert bounded[-1] < 1
+    assert bounded[6] - bounded[5] == pytest.approx((bounded[7] - bounded[6]) / 19)
 
 
 def test_weights_of_zero_are_refused() -> None:

@@ -17,6 +17,9 @@ AND ($8::text IS NULL OR coalesce(jsonb_path_match(m.metadata, $8::text::jsonpat
 AND ($10::timestamptz IS NULL OR m.occurred_at >= $10)
 AND ($11::timestamptz IS NULL OR m.occurred_at < $11)
 
+-- fragment: turn
+m.id, m.session_id IS NOT NULL AND m.traits & 1 = 1 AS turn
+
 -- fragment: memory_columns
 string_agg(uuid_send(m.id), '') AS ids,
 string_agg(timestamptz_send(m.occurred_at), '') AS occurred,
@@ -67,15 +70,19 @@ FROM (SELECT {memory_columns},
      (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1) ts
 
 -- name: chosen
--- The same for the memories in $15 only.
+-- The same for the memories in $15 only, each read once.
+WITH m AS MATERIALIZED (
+    SELECT m.id, m.occurred_at, m.importance, m.session_id, m.n_terms, m.traits, m.terms, m.term_passages, m.term_counts
+    FROM memories m WHERE m.id = ANY ($15::uuid[]) AND {matching})
 SELECT ms.*, vs.*, ts.*
-FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($15::uuid[]) AND {matching}) ms,
+FROM (SELECT {memory_columns} FROM m) ms,
      (SELECT {vector_columns} FROM memory_vectors v
       WHERE v.shard = $1 AND v.memory_id = ANY ($15::uuid[]) AND $13::halfvec IS NOT NULL) vs,
      (SELECT {term_columns}
-      FROM (SELECT m.id AS memory_id, q.term, q.passage, q.tf
-            FROM memories m, unnest(m.terms, m.term_passages, m.term_counts) q (term, passage, tf)
-            WHERE m.id = ANY ($15::uuid[]) AND m.shard = $1 AND q.term = ANY ($14::bigint[])) t) ts
+      FROM (SELECT m.id AS memory_id, unnest(m.terms) AS term, unnest(m.term_passages) AS passage,
+                   unnest(m.term_counts) AS tf
+            FROM m) t
+      WHERE t.term = ANY ($14::bigint[])) ts
 
 -- name: matching_ids
 -- Ids of up to $13 memories that match.
@@ -84,22 +91,22 @@ SELECT m.id FROM memories m WHERE {matching} LIMIT $13
 -- name: nearest
 -- Up to $14 memories that match, by the vector index. The fences (OFFSET 0, LIMIT 1) make the index
 -- deliver in order of distance and each condition apply to what it delivers, so the limit is met
--- whenever enough of them match, and no further rows are looked at.
-SELECT DISTINCT memory_id AS id FROM (
-    SELECT n.memory_id
+-- whenever enough of them match, and no further rows are looked at. A turn has others beside it.
+SELECT DISTINCT id, turn FROM (
+    SELECT kept.id, kept.turn
     FROM (SELECT v.shard, v.memory_id FROM memory_vectors v
           ORDER BY v.embedding <#> $13::halfvec OFFSET 0) n
-    CROSS JOIN LATERAL (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+    CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
     WHERE n.shard = $1
     LIMIT $14) found
 
 -- name: nearest_exact
 -- The same by reading every vector of the scope.
-SELECT DISTINCT memory_id AS id FROM (
-    SELECT n.memory_id
+SELECT DISTINCT id, turn FROM (
+    SELECT kept.id, kept.turn
     FROM (SELECT v.memory_id FROM memory_vectors v WHERE v.shard = $1
           ORDER BY (v.embedding <#> $13::halfvec) + 0 OFFSET 0) n
-    CROSS JOIN LATERAL (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+    CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
     LIMIT $14) found
 
 -- name: term_frequencies
@@ -110,13 +117,13 @@ FROM unnest($2::bigint[]) q (term)
 
 -- name: by_words
 -- Up to $15 memories that match, by the weight ($14) of the terms ($13) that they hold.
-SELECT n.memory_id AS id
+SELECT kept.id, kept.turn
 FROM (SELECT t.memory_id, sum(q.weight * t.tf / (t.tf + 1.2::float8)) AS score
       FROM unnest($13::bigint[], $14::float8[]) q (term, weight)
       JOIN memory_terms t ON t.shard = $1 AND t.term = q.term
       GROUP BY t.memory_id
       ORDER BY score DESC OFFSET 0) n
-CROSS JOIN LATERAL (SELECT FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
 LIMIT $15
 
 -- name: beside
@@ -131,11 +138,11 @@ CROSS JOIN LATERAL (
     (SELECT a.id FROM memories a
      WHERE a.shard = $1 AND a.session_id = m.session_id AND (a.occurred_at, a.id) > (m.occurred_at, m.id)
      ORDER BY a.occurred_at, a.id LIMIT 2)) near
-WHERE m.id = ANY ($2::uuid[]) AND m.shard = $1 AND m.session_id IS NOT NULL AND m.traits & 1 = 1
+WHERE m.id = ANY ($2::uuid[]) AND m.shard = $1
 
 -- name: newest
 -- The $13 newest memories that match.
-SELECT m.id FROM memories m WHERE {matching} ORDER BY m.occurred_at DESC LIMIT $13
+SELECT {turn} FROM memories m WHERE {matching} ORDER BY m.occurred_at DESC LIMIT $13
 
 -- name: scope_size
 SELECT count(*) FROM memories WHERE shard = $1
