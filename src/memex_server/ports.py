@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from memex.core.memory import DeleteReceipt, Filters, Memory, MemoryType, NewMemory, Patch, Stored, Version
+from memex.core.memory import DeleteReceipt, Filters, Memory, MemoryType, NewMemory, Patch, Recalls, Stored, Version
 
 __all__ = [
     "Candidates",
@@ -27,6 +27,7 @@ __all__ = [
     "PreparedMemory",
     "Query",
     "RateLimiter",
+    "RecallLog",
     "Role",
     "VectorCache",
 ]
@@ -275,6 +276,16 @@ class MemoryRepo(Protocol):
         now: datetime,
     ) -> list[Memory]:
         """Return up to `limit` memories made before `before`, newest first."""
+
+
+class RecallLog(Protocol):
+    """Keeps counts of recalls."""
+
+    async def add(self, counts: Mapping[tuple[str, UUID], Recalls]) -> None:
+        """Add counts by (user, memory); those of memories that are gone are left out. Raises Unavailable."""
+
+    async def get(self, user_id: str, memory_id: UUID) -> Recalls:
+        """Return the counts of a memory, none if it was never found. Raises Unavailable."""
 
 
 class RateLimiter(Protocol):

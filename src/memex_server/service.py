@@ -24,6 +24,7 @@ from memex.core.memory import (
     NewMemory,
     Page,
     Patch,
+    Recalls,
     SearchMode,
     SearchRequest,
     SearchResult,
@@ -40,8 +41,19 @@ from .checks import check_key, check_new, check_patch, check_scope, check_search
 from .explain import explained
 from .ids import IdSource
 from .indexing import embed_query, index_texts
-from .ports import Clock, Embedder, IdempotencyKey, MemoryRepo, Observer, PreparedMemory, Query, RateLimiter
+from .ports import (
+    Clock,
+    Embedder,
+    IdempotencyKey,
+    MemoryRepo,
+    Observer,
+    PreparedMemory,
+    Query,
+    RateLimiter,
+    RecallLog,
+)
 from .ranking import Fusion, Plan, named_days, plan_weights, rank, usual_cosine
+from .recalls import RecallCounter
 
 __all__ = ["MemoryService"]
 
@@ -64,6 +76,7 @@ class MemoryService:
         observer: Observer,
         fusion: Fusion,
         answer_bytes: int,
+        recall_log: RecallLog,
     ) -> None:
         """`half_life_days` and `default_alpha` hold for searches by the formula that do not give their own."""
         self._repo = repo
@@ -76,6 +89,7 @@ class MemoryService:
         self._observer = observer
         self._fusion = fusion
         self._answers = Answers(clock, max_bytes=answer_bytes)
+        self._recalls = RecallCounter(recall_log)
 
     # -- storing -------------------------------------------------------------------------------
 
@@ -169,6 +183,7 @@ class MemoryService:
             )
             result = await self._find(request, plan, version, now)
             self._answers.put(request, version, plan.half_life_days, result)
+        self._recalls.note((hit.memory for hit in result.hits), self._clock())
         self._observer.operation("search", "found" if result.hits else "empty")
         return result
 
@@ -227,6 +242,14 @@ class MemoryService:
         if memory.expires_at is not None and memory.expires_at <= self._clock():
             raise NotFound(f"memory {memory_id} has expired")
         return memory
+
+    async def recalls(self, memory: Memory) -> Recalls:
+        """Return how often and when searches found a memory. Raises Unavailable."""
+        return await self._recalls.of(memory)
+
+    async def flush_recalls(self) -> None:
+        """Write down what searches found lately. Raises Unavailable."""
+        await self._recalls.flush()
 
     async def patch(
         self, memory_id: UUID, patch: Patch, *, user_id: str | None = None, agent_id: str | None = None

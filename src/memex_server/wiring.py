@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from .postgres.embedded import EmbeddedServer
 from .postgres.limiter import PostgresRateLimiter
 from .postgres.migrate import prepare_database
 from .postgres.pool import Database, DatabaseFacts, open_database, safe_dsn
+from .postgres.recalls import PostgresRecallLog
 from .postgres.repo import PostgresRepo
 from .postgres.vector_index import ensure_vector_index
 from .ranking import Fusion, load_fusion
@@ -33,6 +35,8 @@ _WATCH_S = 0.5
 _TIDY_S = 60.0
 _INDEX_S = 300.0
 _GAUGE_S = 5.0
+_RECALLS_S = 5.0
+_LOG = logging.getLogger(__name__)
 
 
 def system_clock() -> datetime:
@@ -82,6 +86,7 @@ async def open_memex(
             half_life_days=settings.ranking.recency_decay_days,
             observer=metrics,
             fusion=_fusion(settings.ranking),
+            recall_log=PostgresRecallLog(pool),
             answer_bytes=_ANSWER_BYTES if settings.database.scope_cache_mb else 0,
         )
         await loading
@@ -101,7 +106,12 @@ async def open_memex(
         await stack.enter_async_context(running("tidy", tidy, _TIDY_S))
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))
         await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
+        await stack.enter_async_context(running("recalls", service.flush_recalls, _RECALLS_S))
         yield service
+        try:
+            await service.flush_recalls()
+        except Unavailable as e:
+            _LOG.warning("the last counts of recalls are lost", extra={"action": "recalls", "error": str(e)})
 
 
 def _fusion(settings: RankingSettings) -> Fusion:

@@ -61,7 +61,8 @@ _SERVER: dict[str, set[str]] = {
     "checks": {"ports"},
     "indexing": {"ports"},
     "answers": {"ports"},
-    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers"},
+    "recalls": {"ports"},
+    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers", "recalls"},
     **{adapter: {"ports", "settings"} for adapter in ADAPTERS},
     **{face: {"service", "ports", "settings", "metrics", "logs"} for face in FACES},
 }

@@ -18,6 +18,7 @@ from memex.core.memory import (
     NewMemory,
     Page,
     Patch,
+    Recalls,
     SearchRequest,
     SearchResult,
     Stored,
@@ -46,6 +47,7 @@ class FakeService:
         self.versions: dict[UUID, list[Version]] = {}
         self.keys: dict[str, tuple[Any, Stored]] = {}
         self.searches: list[SearchRequest] = []
+        self.recalled: dict[UUID, Recalls] = {}
         self.failure: Exception | None = None
         self.database = "ok"
         self.is_ready = True
@@ -128,6 +130,10 @@ class FakeService:
             hits.append(Hit(memory, score, explanation=explanation))
         hits.sort(key=lambda hit: -hit.score)
         return SearchResult(hits[: request.top_k], request.query)
+
+    async def recalls(self, memory: Memory) -> Recalls:
+        self._fail()
+        return self.recalled.get(memory.id, Recalls())
 
     async def get(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
         self._fail()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
-from memex.core.memory import Filters, MemoryType, SearchMode, Weights
+from memex.core.memory import Filters, MemoryType, Recalls, SearchMode, Weights
 from memex.protocol.errors import InvalidInput
 from tests.faces.fake_service import FakeService
 
@@ -54,7 +55,16 @@ async def test_a_store_answers_201_with_the_whole_memory_and_where_it_is(client:
     ]  # fmt: skip
     assert memory["score"] is None
     assert memory["created_at"] == "2026-05-26T10:30:01Z"
-    assert (await client.get(answer.headers["location"])).json() == memory
+    assert (await client.get(answer.headers["location"])).json() == memory | {"recalled": 0, "last_recalled_at": None}
+
+
+async def test_a_memory_tells_how_often_and_when_it_was_found(client: httpx.AsyncClient, fake: FakeService) -> None:
+    stored = (await client.post("/v1/memories", json=STORE)).json()
+    fake.recalled[UUID(stored["id"])] = Recalls(3, datetime(2026, 5, 27, tzinfo=UTC))
+
+    memory = (await client.get(f"/v1/memories/{stored['id']}")).json()
+
+    assert (memory["recalled"], memory["last_recalled_at"]) == (3, "2026-05-27T00:00:00Z")
 
 
 async def test_the_same_text_again_answers_200_with_the_memory_that_is_there(client: httpx.AsyncClient) -> None:

@@ -17,6 +17,7 @@ from memex_server.metrics import Metrics
 from memex_server.ports import Clock, Embedder, FloatArray, Role
 from memex_server.postgres.limiter import PostgresRateLimiter
 from memex_server.postgres.pool import Database, DatabaseFacts, open_database, vector_space
+from memex_server.postgres.recalls import PostgresRecallLog
 from memex_server.postgres.repo import PostgresRepo
 from memex_server.ranking import load_fusion
 from memex_server.service import MemoryService
@@ -24,7 +25,7 @@ from memex_server.testing import HashingEmbedder
 
 # Where memory_vectors of the tests' model is.
 _PATH = f"memex, {vector_space(HashingEmbedder().card.id, HashingEmbedder().card.dim)}, public"
-TABLES = ("memories", "memory_terms", "memory_vectors", "memory_versions")
+TABLES = ("memories", "memory_terms", "memory_vectors", "memory_versions", "recalls")
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ def make_service(
         observer=Metrics(),
         fusion=load_fusion(),
         answer_bytes=answer_bytes,
+        recall_log=PostgresRecallLog(database),
     )
 
 

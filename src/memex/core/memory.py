@@ -31,6 +31,7 @@ __all__ = [
     "NewMemory",
     "Page",
     "Patch",
+    "Recalls",
     "SearchMode",
     "SearchRequest",
     "SearchResult",
@@ -204,6 +205,19 @@ class SearchRequest:
     filters: Filters = Filters()
     now: datetime | None = None
     explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """How often searches found a memory, and when last."""
+
+    times: int = 0
+    last_at: datetime | None = None
+
+    def __add__(self, other: Recalls) -> Recalls:
+        """Return both counts together."""
+        times = [at for at in (self.last_at, other.last_at) if at is not None]
+        return Recalls(self.times + other.times, max(times, default=None))
 
 
 @dataclass(frozen=True, slots=True)

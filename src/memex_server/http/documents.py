@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memex.core.memory import BatchItem, DeleteReceipt, Hit, Memory, MemoryType, Page, SearchResult, Version
+from memex.core.memory import BatchItem, DeleteReceipt, Hit, Memory, MemoryType, Page, Recalls, SearchResult, Version
 from memex_server.http.errors import problem_of
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "MemoryOut",
     "PageOut",
     "ProblemOut",
+    "RecalledOut",
     "ReceiptOut",
     "SearchOut",
     "VersionOut",
@@ -33,6 +34,7 @@ __all__ = [
     "history_document",
     "memory_document",
     "page_document",
+    "recalled_document",
     "receipt_document",
     "search_document",
 ]
@@ -76,6 +78,13 @@ class MemoryOut(_Out):
     superseded_by: UUID | None = _doc("The memory that corrects this one.", None)
     condensed_into: UUID | None = _doc("The summary that stands for this one.", None)
     deleted_at: datetime | None = _doc("Deleted then; it can be restored until it is purged.", None)
+
+
+class RecalledOut(MemoryOut):
+    """A stored memory, and how it is used."""
+
+    recalled: int = _doc("How often searches found it (counted within seconds).", 3)
+    last_recalled_at: datetime | None = _doc("When a search found it last.", _TIME)
 
 
 class HitOut(MemoryOut):
@@ -238,6 +247,11 @@ def memory_document(memory: Memory, score: float | None = None) -> dict[str, Any
         "condensed_into": memory.condensed_into,
         "deleted_at": memory.deleted_at,
     }
+
+
+def recalled_document(memory: Memory, recalls: Recalls) -> dict[str, Any]:
+    """Return a memory with its use."""
+    return memory_document(memory) | {"recalled": recalls.times, "last_recalled_at": recalls.last_at}
 
 
 def search_document(found: SearchResult) -> dict[str, Any]:

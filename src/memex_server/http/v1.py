@@ -91,9 +91,9 @@ class Memories:
         return Answer(200, dump({"agent_id": query.agent_id, "user_id": query.user_id, "count": count}))
 
     async def get(self, memory_id: _MemoryId, query: Annotated[ScopeQuery, Query()]) -> Answer:
-        """Return one memory."""
+        """Return one memory, with how often and when searches found it."""
         memory = await self._service.get(memory_id, user_id=query.user_id, agent_id=query.agent_id)
-        return Answer(200, dump(out.memory_document(memory)))
+        return Answer(200, dump(out.recalled_document(memory, await self._service.recalls(memory))))
 
     async def patch(
         self,
@@ -171,7 +171,7 @@ def routes(service: MemoryService) -> Iterable[DirectRoute]:
         route("GET", memories, api.list, out.PageOut, 422, summary="List memories"),
         route("DELETE", memories, api.delete_scope, out.DeletedOut, 422, 429, summary="Forget all of a user"),
         route("GET", f"{memories}/count", api.count, out.CountOut, 422, summary="Count memories"),
-        route("GET", one, api.get, out.MemoryOut, 404, 422, summary="Get a memory"),
+        route("GET", one, api.get, out.RecalledOut, 404, 422, summary="Get a memory"),
         route("PATCH", one, api.patch, out.MemoryOut, 404, 409, 413, 415, 422, 429, summary="Change a memory"),
         route(
             "DELETE",

@@ -1,0 +1,13 @@
+-- name: add
+-- Adds counts; a memory that is gone meanwhile is left out. Rows come sorted, so that no two writers deadlock.
+INSERT INTO recalls AS r (shard, memory_id, tenant_id, times, last_at)
+SELECT m.shard, m.id, m.tenant_id, i.times, i.last_at
+FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::timestamptz[]) AS i (shard, id, times, last_at)
+JOIN memories m ON m.id = i.id AND m.shard = i.shard
+ORDER BY m.shard, m.id
+FOR KEY SHARE OF m
+ON CONFLICT (shard, memory_id) DO UPDATE SET
+    times = r.times + excluded.times, last_at = greatest(r.last_at, excluded.last_at)
+
+-- name: get
+SELECT times, last_at FROM recalls WHERE shard = $1 AND memory_id = $2
