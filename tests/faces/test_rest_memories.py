@@ -27,6 +27,7 @@ SEARCH = {
     "top_k": 5,
     "alpha": 0.7,
 }
+NEVER_FOUND = {"recalled": 0, "last_recalled_at": None}
 NOBODY = "00000000-0000-7000-8000-000000000000"
 ONE = ("get", ""), ("patch", ""), ("delete", ""), ("post", "/restore"), ("get", "/history")
 
@@ -55,7 +56,7 @@ async def test_a_store_answers_201_with_the_whole_memory_and_where_it_is(client:
     ]  # fmt: skip
     assert memory["score"] is None
     assert memory["created_at"] == "2026-05-26T10:30:01Z"
-    assert (await client.get(answer.headers["location"])).json() == memory | {"recalled": 0, "last_recalled_at": None}
+    assert (await client.get(answer.headers["location"])).json() == memory | NEVER_FOUND
 
 
 async def test_a_memory_tells_how_often_and_when_it_was_found(client: httpx.AsyncClient, fake: FakeService) -> None:
@@ -91,7 +92,7 @@ async def test_every_optional_field_comes_back_as_it_was_given(client: httpx.Asy
     memory = await stored(client, **given)
 
     assert {name: memory[name] for name in given} == given
-    assert (await client.get(f"/v1/memories/{memory['id']}")).json() == memory
+    assert (await client.get(f"/v1/memories/{memory['id']}")).json() == memory | NEVER_FOUND
 
 
 @pytest.mark.parametrize(
@@ -436,7 +437,7 @@ async def test_a_patch_that_cannot_be_meant_is_refused(
     memory = await stored(client)
 
     assert wrong_fields(await client.patch(f"/v1/memories/{memory['id']}", json=body)) == [field]
-    assert (await client.get(f"/v1/memories/{memory['id']}")).json() == memory
+    assert (await client.get(f"/v1/memories/{memory['id']}")).json() == memory | NEVER_FOUND
 
 
 async def test_a_deleted_memory_is_gone_until_it_is_restored(client: httpx.AsyncClient) -> None:
@@ -449,7 +450,7 @@ async def test_a_deleted_memory_is_gone_until_it_is_restored(client: httpx.Async
     assert (await client.get(path)).status_code == 404
     assert (await client.delete(path)).status_code == 404
     assert (await client.post(f"{path}/restore")).json() == memory
-    assert (await client.get(path)).json() == memory
+    assert (await client.get(path)).json() == memory | NEVER_FOUND
     actions = [step["action"] for step in (await client.get(f"{path}/history")).json()["versions"]]
     assert actions == ["store", "delete", "restore"]
 
@@ -488,7 +489,7 @@ async def test_a_memory_of_another_scope_is_unknown(
 
     assert answer.status_code == 404
     assert answer.json()["code"] == "not_found"
-    assert (await client.get(f"/v1/memories/{memory['id']}")).json() == memory
+    assert (await client.get(f"/v1/memories/{memory['id']}")).json() == memory | NEVER_FOUND
 
 
 @pytest.mark.parametrize(("method", "suffix"), ONE)

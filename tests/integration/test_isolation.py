@@ -117,6 +117,7 @@ async def test_the_database_itself_shows_a_tenant_only_its_rows(two: Two, dsn: s
         stored = (await service.store(memory("mine"), idempotency_key="k")).memory
         await service.patch(stored.id, Patch(importance=0.5))
         await found(service, "mine", agent_id="scout")
+        await service.flush_recalls()
     for table in USER_TABLES:
         assert await value(dsn, f"SELECT count(DISTINCT tenant_id) FROM {table}") == 2, table
         for database, tenant in ((two.red_db, "red"), (two.blue_db, "red-2")):
@@ -128,6 +129,8 @@ async def test_the_database_itself_shows_a_tenant_only_its_rows(two: Two, dsn: s
 async def test_the_database_itself_refuses_rows_of_another_tenant(two: Two, dsn: str) -> None:
     await two.red.store(memory("mine"), idempotency_key="k")
     await two.red.patch((await two.red.list(user_id="ann")).memories[0].id, Patch(importance=0.5))
+    await found(two.red, "mine")
+    await two.red.flush_recalls()
     for table in USER_TABLES:
         async with two.blue_db.connection() as connection:
             assert await connection.execute(f"DELETE FROM {table} WHERE tenant_id = 'red'") == "DELETE 0"
