@@ -15,7 +15,7 @@ from typing import Any
 
 from bench.harness.http import Connection, encode
 
-__all__ = ["Dataset", "Step", "answer_all", "batch_ids", "load_dataset", "recall_at", "steps"]
+__all__ = ["Dataset", "Step", "answer_all", "batch_ids", "load_dataset", "mean_reciprocal_rank", "recall_at", "steps"]
 
 # LoCoMo's fifth category asks for what was never said; the published figures leave it out.
 _LOCOMO_CATEGORIES = frozenset({"multi-hop", "temporal", "open-domain", "single-hop"})
@@ -111,15 +111,30 @@ async def answer_all(
     return rankings
 
 
-def recall_at(k: int, rankings: Mapping[str, Sequence[str]], dataset: Dataset) -> float:
+def recall_at(k: int, rankings: Mapping[str, Sequence[str]], dataset: Dataset, *, category: str | None = None) -> float:
     """Return the mean share of each query's evidence in its first `k` distinct results, in percent."""
-    asked = [query["id"] for group in dataset.queries.values() for query in group]
     shares = []
-    for query_id in asked:
+    for query_id in _asked(dataset, category):
         top = list(dict.fromkeys(rankings.get(query_id, ())))[:k]
         evidence = dataset.evidence[query_id]
         shares.append(len(evidence.intersection(top)) / len(evidence))
     return 100 * sum(shares) / len(shares)
+
+
+def mean_reciprocal_rank(rankings: Mapping[str, Sequence[str]], dataset: Dataset) -> float:
+    """Return the mean of 1 / rank of each query's first evidence, 0 where none was found."""
+    total = 0.0
+    asked = _asked(dataset, None)
+    for query_id in asked:
+        found = dict.fromkeys(rankings.get(query_id, ()))
+        ranks = (rank for rank, one in enumerate(found, 1) if one in dataset.evidence[query_id])
+        total += 1 / next(ranks, float("inf"))
+    return total / len(asked)
+
+
+def _asked(dataset: Dataset, category: str | None) -> list[str]:
+    queries = (query for group in dataset.queries.values() for query in group)
+    return [query["id"] for query in queries if category in {None, query.get("category")}]
 
 
 async def _store(
