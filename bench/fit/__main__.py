@@ -1,6 +1,6 @@
 """`python -m bench.fit`: fit the fusion's weights, print what each signal is worth, write fusion.json.
 
-python -m bench.fit --data ../shared/bench/data [--cache DIR] [--ablation] [--write]
+python -m bench.fit --data ../shared/bench/data [--cache DIR] [--ablation] [--report] [--write]
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from memex_server.settings import EmbeddingSettings
 
 from .model import fit, folds, recall, reciprocal_rank
 from .pool import CachedVectors, Question, pool
+from .report import Scores, header, line, write_page, write_picture
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
+_PAGE = _ROOT / "bench" / "retrieval.md"
+_RECENCY_TIMES = (0, 0.5, 2, 4)
 _FUSION = _ROOT / "src" / "memex_server" / "fusion.json"
 _SETS = (
     "locomo", "beam-100k", "realmem", "memorybank-en", "memorybank-zh", "memorybank-q.zh-m.en", "madial-zh", "jsquad",
@@ -42,6 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sets", nargs="*", default=list(_SETS))
     parser.add_argument("--without", nargs="*", default=[], help="signals to do without")
     parser.add_argument("--ablation", action="store_true", help="fit again without each signal")
+    parser.add_argument("--report", action="store_true", help=f"write {_PAGE.relative_to(_ROOT)} and a picture")
     parser.add_argument("--write", action="store_true", help=f"write the weights to {_FUSION.relative_to(_ROOT)}")
     options = parser.parse_args(arguments)
     questions = asyncio.run(_questions(options.data, options.cache, options.sets))
@@ -49,18 +53,30 @@ def main(arguments: Sequence[str]) -> int:
     kept = np.array([0.0 if name in options.without else 1.0 for name in names])
     questions = [_masked(q, kept) for q in questions]
     start = np.array([_known().get(name, 0.0) for name in names])
-    print(_header())
-    _show("keyword alone", _scores(questions, lambda q: q.keyword))
-    _show("meaning alone", _scores(questions, lambda q: q.cosine))
-    _show("as shipped", _scores(questions, lambda q: q.signals @ start))
+    rows: dict[str, Scores] = {}
+
+    def show(what: str, scores: Scores) -> None:
+        rows[what] = scores
+        print(line(what, scores), flush=True)
+
+    print(header())
+    show("keyword alone", _scores(questions, lambda q: q.keyword))
+    show("meaning alone", _scores(questions, lambda q: q.cosine))
+    show("as shipped", _scores(questions, lambda q: q.signals @ start))
+    for times in _RECENCY_TIMES:
+        factors = np.array([times if name == "recency" else 1.0 for name in names])
+        show(f"recency x {times:g}", _scores(questions, lambda q, w=start * factors: q.signals @ w))
     weights = fit(questions, start)
-    _show("fitted", _scores(questions, lambda q: q.signals @ weights))
-    _show("left out, 5 folds", _cross_validated(questions, weights))
-    _show("kind of data left out", _without_kind(questions, weights))
+    show("fitted", _scores(questions, lambda q: q.signals @ weights))
+    show("left out, 5 folds", _cross_validated(questions, weights))
+    show("kind of data left out", _without_kind(questions, weights))
     print(json.dumps({name: round(float(w), 3) for name, w in zip(names, weights, strict=True)}))
     if options.ablation:
         for i, name in enumerate(names):
-            _show(f"without {name}", _cross_validated(questions, weights, without=i))
+            show(f"without {name}", _cross_validated(questions, weights, without=i))
+    if options.report:
+        write_page(rows, _PAGE)
+        write_picture(rows, _PAGE.with_suffix(".svg"))
     if options.write:
         _write(dict(zip(names, weights.tolist(), strict=True)))
     return 0
@@ -97,7 +113,8 @@ def _cross_validated(questions: Sequence[Question], start: Any, *, without: int 
 def _without_kind(questions: Sequence[Question], start: Any) -> dict[str, list[Any]]:
     """Score each set by weights that were fitted without it and its like: what to expect of unseen kinds of data."""
     kinds = sorted({q.dataset.split("-")[0] for q in questions})
-    fitted = {kind: fit([q for q in questions if q.dataset.split("-")[0] != kind], start * 0) for kind in kinds}
+    unknown = start * [name == "recency" for name in questions[0].names]
+    fitted = {kind: fit([q for q in questions if q.dataset.split("-")[0] != kind], unknown) for kind in kinds}
     return _scores(questions, lambda q: q.signals @ fitted[q.dataset.split("-")[0]])
 
 
@@ -118,24 +135,6 @@ def _scores(questions: Sequence[Question], score: Scorer) -> dict[str, list[Any]
     return out
 
 
-_COLUMNS = ("locomo", "R@5", "MRR", "multi-hop", *_SETS[1:])
-
-
-def _header() -> str:
-    return "| R@10 | " + " | ".join(_COLUMNS) + " |\n|---|" + "---:|" * len(_COLUMNS)
-
-
-def _show(what: str, scores: Mapping[str, Sequence[float]]) -> None:
-    cells = []
-    for column in _COLUMNS:
-        if column not in scores:
-            cells.append("")
-        else:
-            mean = float(np.mean(scores[column]))
-            cells.append(f"{mean:.3f}" if column == "MRR" else f"{100 * mean:.1f}")
-    print(f"| {what} | " + " | ".join(cells) + " |", flush=True)
-
-
 def _known() -> dict[str, float]:
     fusion = load_fusion()
     return {**fusion.weights, "recency": fusion.recency}
@@ -144,7 +143,7 @@ def _known() -> dict[str, float]:
 def _write(weights: Mapping[str, float]) -> None:
     document = json.loads(_FUSION.read_text(encoding="utf-8"))
     rounded = {name: round(weight, 3) for name, weight in weights.items()}
-    document["recency"] = max(0.0, rounded.pop("recency"))
+    del rounded["recency"]  # not fitted: see `fit`
     document["weights"] = rounded
     document["fitted_by"] = "python -m bench.fit --write"
     _FUSION.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
