@@ -10,9 +10,10 @@ import pytest
 
 from bench.__main__ import main
 from bench.bulk import mixtures
+from bench.harness.retrieval import Dataset, mean_reciprocal_rank, recall_at
 from bench.measures import MEASURES, OPTIONAL
 from bench.measures.durability import Ledger, verdict
-from bench.measures.quality import EXPECTED, MODES
+from bench.measures.quality import EXPECTED, GOALS, MODES
 from bench.measures.scale import overlap
 from bench.workload import mixed, stores
 
@@ -82,9 +83,19 @@ def test_five_questions_name_five_different_memories_in_three_languages() -> Non
     assert any("\u4e00" <= c <= "\u9fff" for c in text)
 
 
-def test_every_set_has_a_figure_for_every_mode() -> None:
+def test_every_set_has_a_goal_and_figures_for_the_single_modes() -> None:
     assert len(EXPECTED) == 8
-    assert all(set(figures) == set(MODES) for figures in EXPECTED.values())
+    assert set(GOALS) == set(EXPECTED)
+    assert all(set(figures) == {"keyword", "semantic"} < set(MODES) for figures in EXPECTED.values())
+
+
+def test_the_reciprocal_rank_is_of_the_first_evidence_and_recall_of_a_category() -> None:
+    queries = [{"id": "1", "category": "hop"}, {"id": "2"}, {"id": "3"}]
+    evidence = {"1": frozenset("ab"), "2": frozenset("c"), "3": frozenset("d")}
+    dataset = Dataset("t", {}, {"g": queries}, evidence)
+    found = {"1": ["x", "b", "a"], "2": ["c"], "3": ["x"]}
+    assert mean_reciprocal_rank(found, dataset) == pytest.approx((0.5 + 1 + 0) / 3)
+    assert recall_at(2, found, dataset, category="hop") == pytest.approx(50)
 
 
 def test_optional_measurements_exist_and_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
