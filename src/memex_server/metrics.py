@@ -12,6 +12,8 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from .ports import RerankOutcome
+
 if TYPE_CHECKING:
     from prometheus_client import Counter, Histogram
 
@@ -94,6 +96,9 @@ class Metrics:
         self._rate_limited = Counter(
             "memex_rate_limited_total", "Calls refused by the rate limit.", ("operation",), registry=registry
         )
+        self._reranked = Counter(
+            "memex_rerankings_total", "Searches that asked the reranker.", ("outcome",), registry=registry
+        )
         self._search_s = Histogram(
             "memex_search_duration_seconds",
             "Time of a search by stage.",
@@ -155,8 +160,12 @@ class Metrics:
         """Count a refused call."""
         self._rate_limited.labels(operation).inc()
 
+    def reranked(self, outcome: RerankOutcome) -> None:
+        """Count a search that asked the reranker: scored, late, failed."""
+        self._reranked.labels(outcome).inc()
+
     def search_stage(self, stage: str, duration_s: float) -> None:
-        """Record one stage of a search: embed, database, rank."""
+        """Record one stage of a search: embed, candidates, rank, fetch, rerank."""
         self._search_s.labels(stage).observe(duration_s)
 
     def render(self) -> tuple[bytes, str]:

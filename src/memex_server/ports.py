@@ -28,12 +28,15 @@ __all__ = [
     "Query",
     "RateLimiter",
     "RecallLog",
+    "RerankOutcome",
+    "Reranker",
     "Role",
     "VectorCache",
 ]
 
 FloatArray = NDArray[np.float32]
 Role = Literal["query", "passage"]
+RerankOutcome = Literal["scored", "late", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,22 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Release threads and memory; further calls are an error. Safe to call twice."""
+
+
+class Reranker(Protocol):
+    """Judges how well texts answer a query, by reading both together; slower and better than vectors."""
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return a score between 0 and 1 for each text, in their order; higher is better.
+
+        It may be cancelled at any time, and then stops working soon. Texts beyond its length are cut.
+
+        Raises:
+            Unavailable: the model or its endpoint cannot answer now, or answers nonsense.
+        """
+
+    async def close(self) -> None:
+        """Release threads, memory and connections; further calls are `Unavailable`. Safe to call twice."""
 
 
 class VectorCache(Protocol):
@@ -307,6 +326,9 @@ class Observer(Protocol):
 
     def rate_limited(self, operation: Literal["write", "search"]) -> None:
         """A call was refused by the rate limit."""
+
+    def reranked(self, outcome: RerankOutcome) -> None:
+        """A reranker was asked and has answered, was too late, or could not."""
 
     def search_stage(self, stage: str, duration_s: float) -> None:
         """One stage of a search took so long."""

@@ -54,6 +54,7 @@ from .ports import (
 )
 from .ranking import Fusion, Plan, named_days, plan_weights, rank, usual_cosine
 from .recalls import RecallCounter
+from .reranked import Reranking, reranks
 
 __all__ = ["MemoryService"]
 
@@ -77,6 +78,7 @@ class MemoryService:
         fusion: Fusion,
         answer_bytes: int,
         recall_log: RecallLog,
+        reranking: Reranking | None = None,
     ) -> None:
         """`half_life_days` and `default_alpha` hold for searches by the formula that do not give their own."""
         self._repo = repo
@@ -90,6 +92,7 @@ class MemoryService:
         self._fusion = fusion
         self._answers = Answers(clock, max_bytes=answer_bytes)
         self._recalls = RecallCounter(recall_log)
+        self._reranking = reranking
 
     # -- storing -------------------------------------------------------------------------------
 
@@ -181,13 +184,17 @@ class MemoryService:
                 or (self._fusion.half_life_days if mode is SearchMode.HYBRID else self._half_life_days),
                 now=utc(request.now) if request.now else now,
             )
-            result = await self._find(request, plan, version, now)
-            self._answers.put(request, version, plan.half_life_days, result)
+            result, settled = await self._find(request, plan, version, now)
+            if settled:
+                self._answers.put(request, version, plan.half_life_days, result)
         self._recalls.note((hit.memory for hit in result.hits), self._clock())
         self._observer.operation("search", "found" if result.hits else "empty")
         return result
 
-    async def _find(self, request: SearchRequest, plan: Plan, version: int, now: datetime) -> SearchResult:
+    async def _find(self, request: SearchRequest, plan: Plan, version: int, now: datetime) -> tuple[SearchResult, bool]:
+        """Return the answer, and whether it would be the same a moment later."""
+        reranking = self._reranking if reranks(request, plan.mode) else None
+        wanted = reranking.depth(request.top_k) if reranking else request.top_k
         started = time.perf_counter()
         vector = None
         if plan.mode is not SearchMode.KEYWORD:
@@ -203,15 +210,15 @@ class MemoryService:
             vector=vector,
             terms=[term_hash(word) for word in words],
             repeats=[counts[word] for word in words],
-            wanted=request.top_k,
+            wanted=wanted,
         )
         candidates = await self._repo.candidates(query)
         started = self._stage("candidates", started)
-        ranked = rank(candidates, plan, request.top_k)
+        ranked = rank(candidates, plan, wanted)
         started = self._stage("rank", started)
         ids = [UUID(bytes=bytes(candidates.ids[row])) for row in ranked.rows]
         found = await self._repo.fetch(query, ids, candidates.passage[ranked.rows].tolist()) if ids else {}
-        self._stage("fetch", started)
+        started = self._stage("fetch", started)
         hits = []
         for at, memory_id in enumerate(ids):
             if memory_id in found:  # else deleted between the two looks
@@ -219,7 +226,11 @@ class MemoryService:
                 highlight = one.memory.content[slice(*one.span)] if one.span else None
                 explanation = explained(candidates, ranked, at, plan, words) if request.explain else None
                 hits.append(Hit(one.memory, float(ranked.scores[at]), highlight, explanation))
-        return SearchResult(hits, request.query)
+        settled = True
+        if reranking and hits:
+            hits, settled = await reranking.apply(request.query, hits, request.top_k)
+            self._stage("rerank", started)
+        return SearchResult(hits, request.query), settled
 
     async def _limit(self, agent_key: str, operation: Literal["write", "search"]) -> None:
         try:

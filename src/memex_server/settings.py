@@ -24,6 +24,7 @@ __all__ = [
     "EmbeddingSettings",
     "RankingSettings",
     "RateLimitSettings",
+    "RerankerSettings",
     "ServerSettings",
     "Settings",
     "describe",
@@ -145,6 +146,24 @@ class RankingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RerankerSettings:
+    """What orders the best hits of mode `hybrid` anew; nothing unless a folder or an endpoint is given."""
+
+    reranker_dir: str = _setting("", "folder of a cross-encoder, with model.onnx and tokenizer.json")
+    reranker_base_url: str = _setting(
+        "", "endpoint to rerank with, without its `/rerank`, e.g. http://127.0.0.1:8080/v1"
+    )
+    reranker_api_key: str = _setting("", "key for MEMEX_RERANKER_BASE_URL", secret=True)
+    reranker_model: str = _setting(
+        "", "model at MEMEX_RERANKER_BASE_URL; empty: the one of a text-embeddings-inference server"
+    )
+    reranker_candidates: int = _setting(30, "how many hits the reranker is given", least=1, most=200)
+    reranker_deadline_s: float = _setting(
+        0.5, "how long a search waits for the reranker before its order stands as it was", least=0.001, most=60
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimitSettings:
     """Calls per agent in any 60 seconds; 0 means no limit."""
 
@@ -179,6 +198,7 @@ class Settings:
     database: DatabaseSettings = DatabaseSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     ranking: RankingSettings = RankingSettings()
+    reranker: RerankerSettings = RerankerSettings()
     rate_limit: RateLimitSettings = RateLimitSettings()
     server: ServerSettings = ServerSettings()
 
@@ -229,6 +249,8 @@ def from_env(env: Mapping[str, str], *, warn: bool = True) -> Settings:
         raise SetupError(
             f"DB_MIN_POOL_SIZE ({db.db_min_pool_size}) must not exceed DB_MAX_POOL_SIZE ({db.db_max_pool_size})"
         )
+    if settings.reranker.reranker_dir and settings.reranker.reranker_base_url:
+        raise SetupError("MEMEX_RERANKER_DIR and MEMEX_RERANKER_BASE_URL are both given: unset one of them")
     if not settings.server.tenant.strip():
         raise SetupError("MEMEX_TENANT must not be blank")
     if db.database_url and not _is_postgres_url(db.database_url):

@@ -12,7 +12,7 @@ from memex.protocol.errors import Unavailable
 
 from .ports import FloatArray, ModelCard, Role
 
-__all__ = ["HashingEmbedder"]
+__all__ = ["HashingEmbedder", "OverlapReranker"]
 
 _GRAM_CHARS = (1, 2, 3)
 
@@ -67,6 +67,28 @@ class HashingEmbedder:
                 row[0] = 1
             vectors[index] /= np.linalg.norm(row)
         return vectors
+
+    async def close(self) -> None:
+        """Refuse further calls."""
+        self._closed = True
+
+
+class OverlapReranker:
+    """A reranker without a model: the score is the share of the query's character sequences that a text has."""
+
+    def __init__(self) -> None:
+        self._closed = False
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return one score per text.
+
+        Raises:
+            Unavailable: it was closed.
+        """
+        if self._closed:
+            raise Unavailable("the reranker is closed")
+        wanted = set(_grams(query))
+        return [len(wanted & set(_grams(text))) / max(len(wanted), 1) for text in texts]
 
     async def close(self) -> None:
         """Refuse further calls."""

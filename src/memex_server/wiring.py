@@ -25,8 +25,10 @@ from .postgres.recalls import PostgresRecallLog
 from .postgres.repo import PostgresRepo
 from .postgres.vector_index import ensure_vector_index
 from .ranking import Fusion, load_fusion
+from .reranked import Reranking
+from .reranking import build_reranker
 from .service import MemoryService
-from .settings import RankingSettings, Settings
+from .settings import RankingSettings, RerankerSettings, Settings
 
 __all__ = ["open_embedder", "open_memex", "open_server", "system_clock"]
 
@@ -67,6 +69,9 @@ async def open_memex(
         facts = await _prepared(dsn, embedder)
         pool = await _pool(settings, dsn, facts)
         stack.push_async_callback(pool.close)
+        reranking = await stack.enter_async_context(
+            _open_reranking(settings.reranker, threads=settings.embedding_threads, metrics=metrics)
+        )
         service = MemoryService(
             repo=PostgresRepo(
                 pool,
@@ -88,6 +93,7 @@ async def open_memex(
             fusion=_fusion(settings.ranking),
             recall_log=PostgresRecallLog(pool),
             answer_bytes=_ANSWER_BYTES if settings.database.scope_cache_mb else 0,
+            reranking=reranking,
         )
         await loading
 
@@ -122,6 +128,25 @@ def _fusion(settings: RankingSettings) -> Fusion:
         recency=shipped.recency * settings.recency_factor,
         importance=shipped.importance * settings.importance_factor,
     )
+
+
+@contextlib.asynccontextmanager
+async def _open_reranking(
+    settings: RerankerSettings, *, threads: int, metrics: Metrics
+) -> AsyncIterator[Reranking | None]:
+    reranker = await asyncio.to_thread(build_reranker, settings, threads=threads)
+    if reranker is None:
+        yield None
+        return
+    try:
+        yield Reranking(
+            reranker,
+            candidates=settings.reranker_candidates,
+            deadline_s=settings.reranker_deadline_s,
+            observer=metrics,
+        )
+    finally:
+        await reranker.close()
 
 
 def open_embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:

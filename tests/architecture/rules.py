@@ -32,7 +32,7 @@ __all__ = [
     "swallowed",
 ]
 
-ADAPTERS = ("postgres", "embedding", "graph", "cache")
+ADAPTERS = ("postgres", "embedding", "reranking", "graph", "cache")
 FACES = ("http", "mcp", "worker", "web")
 
 # What a part of a package may import from its own package. `_version` is everybody's.
@@ -62,7 +62,8 @@ _SERVER: dict[str, set[str]] = {
     "indexing": {"ports"},
     "answers": {"ports"},
     "recalls": {"ports"},
-    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers", "recalls"},
+    "reranked": {"ports"},
+    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers", "recalls", "reranked"},
     **{adapter: {"ports", "settings"} for adapter in ADAPTERS},
     **{face: {"service", "ports", "settings", "metrics", "logs"} for face in FACES},
 }

@@ -20,6 +20,7 @@ from memex_server.postgres.pool import Database, DatabaseFacts, open_database, v
 from memex_server.postgres.recalls import PostgresRecallLog
 from memex_server.postgres.repo import PostgresRepo
 from memex_server.ranking import load_fusion
+from memex_server.reranked import Reranking
 from memex_server.service import MemoryService
 from memex_server.testing import HashingEmbedder
 
@@ -101,6 +102,7 @@ def make_service(
     embedder: Embedder | None = None,
     writes_per_minute: int = 0,
     searches_per_minute: int = 0,
+    reranking: Reranking | None = None,
 ) -> MemoryService:
     return MemoryService(
         repo=PostgresRepo(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes),
@@ -116,6 +118,7 @@ def make_service(
         fusion=load_fusion(),
         answer_bytes=answer_bytes,
         recall_log=PostgresRecallLog(database),
+        reranking=reranking,
     )
 
 

@@ -46,6 +46,7 @@ def test_everything_that_is_recorded_is_shown() -> None:
     metrics.operation("search", "ok")
     metrics.pool(active=2, idle=3)
     metrics.rate_limited("write")
+    metrics.reranked("late")
     metrics.search_stage("embed", 0.003)
 
     text = metrics.render()[0].decode()
@@ -64,6 +65,7 @@ def test_everything_that_is_recorded_is_shown() -> None:
         'memex_db_pool_connections{state="active"}': 2,
         'memex_db_pool_connections{state="idle"}': 3,
         'memex_rate_limited_total{operation="write"}': 1,
+        'memex_rerankings_total{outcome="late"}': 1,
         'memex_search_duration_seconds_count{stage="embed"}': 1,
     }
     assert {series: value(text, series) for series in expected} == expected
