@@ -158,7 +158,7 @@ class OnnxEmbedder:
             return await asyncio.get_running_loop().run_in_executor(self._lanes[role], job)
         except (SetupError, Unavailable):
             raise
-        except RuntimeError as e:  # ONNX Runtime's errors derive from it
+        except Exception as e:  # ONNX Runtime's errors have no base of their own
             raise Unavailable(f"embedding failed: {e}") from e
         finally:
             self._running -= 1

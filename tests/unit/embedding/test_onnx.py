@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 
 from memex.protocol.errors import SetupError, Unavailable
@@ -146,9 +147,12 @@ async def test_a_missing_model_folder_is_a_setup_error_at_load_and_the_next_call
         await OnnxEmbedder(E5, tmp_path, threads=1).load()
 
 
-async def test_a_failure_of_the_runtime_is_unavailable(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [RuntimeError, onnxruntime.capi.onnxruntime_pybind11_state.Fail])
+async def test_a_failure_of_the_runtime_is_unavailable(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
     def fail(_group: object, *, alone: bool) -> None:
-        raise RuntimeError("out of memory")
+        raise kind("out of memory")
 
     embedder = OnnxEmbedder(E5, Path("unused"), threads=1, loader=lambda: encoder)
     monkeypatch.setattr(encoder, "run", fail)
