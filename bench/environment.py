@@ -68,6 +68,7 @@ class Environment:
             "REDIS_URL": "",
             "MEMEX_REDIS_URL": "",
             "MEMEX_PORT": str(port),
+            "MEMEX_MCP_PORT": "0",
             "MEMEX_DATA_DIR": str(data_dir),
             "MEMEX_LOG_LEVEL": "WARNING",
             "RATE_LIMIT_WRITES_PER_MINUTE": "0",

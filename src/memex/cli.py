@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from . import __version__
 from .protocol.errors import MemexError, SetupError
@@ -21,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     try:
-        return int(options.run())
+        return int(options.run(options))
     except KeyboardInterrupt:
         return 130
     except MemexError as e:
@@ -39,10 +40,23 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
     serve = commands.add_parser(
         "serve",
-        help="serve REST until interrupted",
-        description="Serve REST; settings come from the environment (docs/reference/settings.md).",
+        help="serve REST and MCP until interrupted",
+        description="Serve REST, and MCP over HTTP; settings come from the environment (docs/reference/settings.md).",
     )
     serve.set_defaults(run=_serve)
+    mcp = commands.add_parser(
+        "mcp",
+        help="serve MCP to one client over standard input and output",
+        description="Serve MCP over standard input and output: what a client starts. Several may run at once, "
+        "beside `memex serve`, on one data directory.",
+    )
+    mcp.add_argument(
+        "--profile",
+        choices=("full", "coding"),
+        default="full",
+        help="full: all tools (default); coding: save_memory, search_memory and retract_memory only",
+    )
+    mcp.set_defaults(run=_mcp)
     setup = commands.add_parser(
         "setup",
         help="make the data directory and the embedding model",
@@ -59,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve() -> int:
+def _serve(_options: argparse.Namespace) -> int:
     _need_server()
     from memex_server.serve import serve
     from memex_server.settings import from_env
@@ -67,7 +81,15 @@ def _serve() -> int:
     return serve(from_env(os.environ))
 
 
-def _setup() -> int:
+def _mcp(options: argparse.Namespace) -> NoReturn:
+    _need_server()
+    from memex_server.settings import from_env
+    from memex_server.stdio import mcp
+
+    mcp(from_env(os.environ), options.profile)
+
+
+def _setup(_options: argparse.Namespace) -> int:
     _need_server()
     from memex_server.prepare import prepare
     from memex_server.settings import from_env
@@ -78,7 +100,7 @@ def _setup() -> int:
     return _OK
 
 
-def _reembed() -> int:
+def _reembed(_options: argparse.Namespace) -> int:
     _need_server()
     from memex_server.reembed import reembed
     from memex_server.settings import from_env

@@ -1,4 +1,4 @@
-"""`memex serve`: REST on one socket, by one or several worker processes."""
+"""`memex serve`: REST on one socket and MCP on another, by one or several worker processes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import FrameType
@@ -25,8 +26,10 @@ import uvicorn
 from memex import __version__
 from memex.protocol.errors import MemexError, SetupError
 
+from .access import Access, is_loopback
 from .http.app import create_app
 from .logs import configure_logging
+from .mcp.http import McpApp, build_for
 from .metrics import MULTIPROC_ENV, Metrics, forget_worker, prepare_multiprocess
 from .prepare import prepare
 from .settings import Settings, from_env
@@ -41,6 +44,8 @@ _START_S = 120
 _WATCH_S = 0.2
 _RESTART_S = 1.0
 
+_Sockets = tuple[socket.socket, socket.socket]  # of REST and of MCP
+
 
 def serve(settings: Settings) -> int:
     """Serve until SIGINT or SIGTERM; return the exit status.
@@ -48,22 +53,34 @@ def serve(settings: Settings) -> int:
     Raises:
         SetupError: the service cannot start as configured.
     """
-    configure_logging(settings.server.log_level, settings.server.log_format)
+    server = settings.server
+    configure_logging(server.log_level, server.log_format)
+    if not server.api_token and not is_loopback(server.host):
+        raise SetupError(
+            f"MEMEX_HOST={server.host} lets other machines in, and MEMEX_API_TOKEN is not set: set it to a long random "
+            "text that clients send as `Authorization: Bearer …`, or listen on 127.0.0.1"
+        )
     prepare(settings)
-    sock = _bind(settings.server.host, settings.server.port)
-    host, port = sock.getsockname()[:2]
-    url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    workers = settings.server.workers
+    rest = _bind(server.host, server.port, "MEMEX_PORT")
+    mcp = _bind(server.host, server.mcp_port, "MEMEX_MCP_PORT")
+    port = rest.getsockname()[1]
+    workers = server.workers
     if workers > 1:
         prepare_multiprocess(settings.data_path / "metrics" / str(port), os.environ)
     ready = threading.Event()
-    threading.Thread(target=_announce, args=(url, ready), daemon=True).start()
-    return _Workers(workers, sock, ready).run() if workers > 1 else _serve_here(sock)
+    threading.Thread(target=_announce, args=(_url(rest), _url(mcp), ready), daemon=True).start()
+    sockets = (rest, mcp)
+    return _Workers(workers, sockets, ready).run() if workers > 1 else _serve_here(sockets)
 
 
-def _config() -> uvicorn.Config:
+def _url(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _config(mcp_port: int) -> uvicorn.Config:
     return uvicorn.Config(
-        f"{__name__}:application",
+        partial(application, mcp_port),
         factory=True,
         loop="uvloop",
         http="httptools",
@@ -92,19 +109,19 @@ def _on_end(handler: Callable[[int, FrameType | None], None]) -> None:
         signal.signal(signal.SIGHUP, handler)
 
 
-def _serve_here(sock: socket.socket) -> int:
+def _serve_here(sockets: _Sockets) -> int:
     """Serve in this process; return 0 after a signal, 1 if it did not start."""
-    server = _Server(_config())
+    server = _Server(_config(sockets[1].getsockname()[1]))
     # uvicorn listens to signals by itself only while it runs, and not to a closed terminal.
     _on_end(server.handle_exit)
     try:
-        server.run(sockets=[sock])
+        server.run(sockets=list(sockets))
     except SystemExit:
         return 1  # `application` has said why
     return 0
 
 
-def _work(sock: socket.socket) -> None:
+def _work(sockets: _Sockets) -> None:
     """Serve as one of several worker processes, until a signal or the end of the parent."""
     parent = multiprocessing.parent_process()
     assert parent is not None  # noqa: S101 - for the type checker
@@ -115,15 +132,15 @@ def _work(sock: socket.socket) -> None:
 
     # An orphan would keep the port, and nobody would know of it.
     threading.Thread(target=end_with_parent, daemon=True).start()
-    sys.exit(_serve_here(sock))
+    sys.exit(_serve_here(sockets))
 
 
 class _Workers:
-    """Worker processes on one socket: one that dies is replaced, until a signal ends all of them."""
+    """Worker processes on the same sockets: one that dies is replaced, until a signal ends all of them."""
 
-    def __init__(self, count: int, sock: socket.socket, ready: threading.Event) -> None:
+    def __init__(self, count: int, sockets: _Sockets, ready: threading.Event) -> None:
         self._spawn = multiprocessing.get_context("spawn")
-        self._sock = sock
+        self._sockets = sockets
         self._ready = ready
         self._ending = False
         self._slots: list[tuple[SpawnProcess, float] | None] = [None] * count
@@ -161,7 +178,7 @@ class _Workers:
             if process.exitcode == 1 and not self._ready.is_set():
                 return True
             _LOG.warning("a worker died, another takes its place", extra={"action": "worker", "pid": process.pid})
-        process = self._spawn.Process(target=_work, args=(self._sock,))
+        process = self._spawn.Process(target=_work, args=(self._sockets,))
         process.start()
         self._slots[slot] = (process, now)
         return False
@@ -170,24 +187,29 @@ class _Workers:
 class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI application
     """The ASGI application of one worker process: opens memex at start-up and serves it.
 
-    Settings come from the environment, which is all that a worker process shares with its parent.
+    Settings come from the environment, which is all that a worker process shares with its parent, beside the
+    sockets. What arrives on `mcp_port` is MCP, all else REST.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, mcp_port: int) -> None:
+        self._mcp_port = mcp_port
         self._settings = from_env(os.environ, warn=False)  # the command has warned already
         configure_logging(self._settings.server.log_level, self._settings.server.log_format)
         # What it tells at INFO is its own inner life, and a failed start is told below.
         uvicorn_log = logging.getLogger("uvicorn.error")
         uvicorn_log.setLevel(logging.WARNING)
         uvicorn_log.addFilter(lambda record: not record.getMessage().startswith("Application startup failed"))
-        self._app: Any = None
+        self._rest: Any = None
+        self._mcp: Any = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one request, or the life of the process."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
+        elif scope["server"][1] == self._mcp_port:
+            await self._mcp(scope, receive, send)
         else:
-            await self._app(scope, receive, send)
+            await self._rest(scope, receive, send)
 
     async def _live(self, receive: Any, send: Any) -> None:
         await receive()
@@ -196,7 +218,10 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
                 metrics = Metrics()
                 _forget_dead_workers()
                 service = await stack.enter_async_context(open_memex(self._settings, metrics=metrics))
-                self._app = create_app(service, self._settings, metrics)
+                access = Access(self._settings.server.api_token)
+                self._rest = create_app(service, self._settings, metrics, access=access)
+                self._mcp = McpApp(build_for(service, self._settings), self._settings, access=access)
+                await stack.enter_async_context(self._mcp.running())
                 _LOG.info("ready", extra={"action": "ready", "pid": os.getpid()})
                 await send({"type": "lifespan.startup.complete"})
                 await receive()
@@ -209,7 +234,7 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
         await send({"type": "lifespan.shutdown.complete"})
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int, setting: str) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         sock = socket.socket(family, kind, protocol)
@@ -218,7 +243,7 @@ def _bind(host: str, port: int) -> socket.socket:
         sock.listen(4096)
     except OSError as e:
         raise SetupError(
-            f"cannot listen on {host}:{port}: {e.strerror or e}; set MEMEX_PORT (or MEMEX_HOST) to one that is free"
+            f"cannot listen on {host}:{port}: {e.strerror or e}; set {setting} (or MEMEX_HOST) to one that is free"
         ) from e
     sock.set_inheritable(True)
     return sock
@@ -234,7 +259,7 @@ def _forget_dead_workers() -> None:
             forget_worker(pid, Path(str(directory)))
 
 
-def _announce(url: str, ready: threading.Event) -> None:
+def _announce(url: str, mcp_url: str, ready: threading.Event) -> None:
     """Print where memex listens, once it answers, and set `ready`."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + _START_S
@@ -249,7 +274,7 @@ def _announce(url: str, ready: threading.Event) -> None:
     ready.set()
     body = '{"agent_id": "me", "user_id": "me", "content": "I like green tea."}'
     print(
-        f"memex {__version__} listens on {url} (documentation: {url}/docs)\n"
+        f"memex {__version__} listens on {url} (documentation: {url}/docs), MCP on {mcp_url}/mcp/\n"
         f"try: curl {url}/v1/memories -H 'Content-Type: application/json' -d '{body}'",
         flush=True,
     )

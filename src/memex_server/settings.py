@@ -181,6 +181,19 @@ class ServerSettings:
 
     host: str = _setting("127.0.0.1", "address to listen on")
     port: int = _setting(8000, "port of REST; 0: any free one", least=0, most=65_535)
+    mcp_port: int = _setting(8001, "port of MCP, served at /mcp/; 0: any free one", least=0, most=65_535)
+    api_token: str = _setting(
+        "",
+        "bearer token that every request over HTTP must carry, health and metrics excepted; "
+        "needed to listen beyond loopback",
+        secret=True,
+    )
+    user_id: str = _setting(
+        "",
+        "whose memory MCP calls without `user_id` are about, and whom calls by a memory's id are then limited to; "
+        "empty: the account that memex runs under, without that limit",
+    )
+    agent_id: str = _setting("", "the agent of MCP calls without `agent_id`; empty: the client's own name")
     workers: int = _setting(1, "worker processes", bare=True, least=1, most=256)
     tenant: str = _setting("default", "the tenant that this service stores for; row-level security keeps tenants apart")
     data_dir: str = _setting("", "data directory; empty: the platform's user data folder")

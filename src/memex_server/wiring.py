@@ -169,11 +169,14 @@ async def open_server(settings: Settings) -> AsyncIterator[str]:
         yield settings.database.database_url
         return
     server = EmbeddedServer(settings.data_path)
-    await asyncio.to_thread(server.acquire)
+    acquiring = asyncio.ensure_future(asyncio.to_thread(server.acquire))
     try:
+        await asyncio.shield(acquiring)
         async with running("postgres", partial(asyncio.to_thread, server.ensure_running), _WATCH_S):
             yield server.dsn
     finally:
+        # The thread cannot be cancelled, and a server that it started must not be left without a user.
+        await asyncio.wait({acquiring})
         await asyncio.to_thread(server.release)
 
 

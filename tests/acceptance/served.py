@@ -143,6 +143,7 @@ class Served:
             "HOME": str(folder),
             "LANG": "C.UTF-8",
             "MEMEX_DATA_DIR": str(data_dir),
+            "MEMEX_MCP_PORT": str(free_port()),
             "RATE_LIMIT_WRITES_PER_MINUTE": "0",
             "RATE_LIMIT_SEARCHES_PER_MINUTE": "0",
             **env,

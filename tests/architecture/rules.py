@@ -58,6 +58,7 @@ _SERVER: dict[str, set[str]] = {
     "explain": {"ports", "signals", "ranking"},
     "ids": set(),
     "background": set(),
+    "access": set(),
     "checks": {"ports"},
     "indexing": {"ports"},
     "answers": {"ports"},
@@ -65,10 +66,10 @@ _SERVER: dict[str, set[str]] = {
     "reranked": {"ports"},
     "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers", "recalls", "reranked"},
     **{adapter: {"ports", "settings"} for adapter in ADAPTERS},
-    **{face: {"service", "ports", "settings", "metrics", "logs"} for face in FACES},
+    **{face: {"service", "ports", "settings", "metrics", "logs", "access"} for face in FACES},
 }
 # The composition root, and the commands that call it.
-_SERVER_ROOT = {"wiring", "reembed", "prepare", "serve", "testing", "__main__"}
+_SERVER_ROOT = {"wiring", "reembed", "prepare", "serve", "stdio", "testing", "__main__"}
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "_version"}
 _ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "testing", "logging_setup"}

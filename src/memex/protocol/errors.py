@@ -2,6 +2,8 @@
 
     MemexError
     ├── InvalidInput        the caller sent something that can never work (422)
+    ├── Unauthorized        the token is missing or is not the right one (401)
+    ├── Forbidden           a request that a web page of somebody else may have sent (403)
     ├── NotFound            no such memory in this scope (404)
     ├── Conflict            the state of the store forbids it (409)
     ├── TooLarge            a body or batch beyond the limit (413)
@@ -17,12 +19,14 @@ from __future__ import annotations
 
 __all__ = [
     "Conflict",
+    "Forbidden",
     "InvalidInput",
     "MemexError",
     "NotFound",
     "RateLimited",
     "SetupError",
     "TooLarge",
+    "Unauthorized",
     "Unavailable",
 ]
 
@@ -41,6 +45,18 @@ class InvalidInput(MemexError):
     def __init__(self, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
         self.field = field
+
+
+class Unauthorized(MemexError):
+    """The bearer token is missing, or it is not one that this service knows."""
+
+    code = "unauthorized"
+
+
+class Forbidden(MemexError):
+    """The request names a host or an origin that is not this service's own."""
+
+    code = "forbidden"
 
 
 class NotFound(MemexError):

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Lifespan
 
 from memex._version import __version__
 from memex.protocol.errors import MemexError
+from memex_server.access import Access
 from memex_server.http import health, v1
 from memex_server.http.docs import add_docs
 from memex_server.http.errors import HttpProblem, InvalidRequest, problem_of
@@ -40,9 +41,10 @@ _TAGS = [
 class MemexApp(FastAPI):
     """A FastAPI application whose own routes are served by the `Shell`."""
 
-    def __init__(self, *, metrics: Metrics, max_body_bytes: int, **options: Any) -> None:
+    def __init__(self, *, metrics: Metrics, access: Access | None, max_body_bytes: int, **options: Any) -> None:
         super().__init__(**options)
         self._metrics = metrics
+        self._access = access
         self._max_body_bytes = max_body_bytes
 
     def build_middleware_stack(self) -> ASGIApp:
@@ -51,6 +53,7 @@ class MemexApp(FastAPI):
             super().build_middleware_stack(),
             RouteTable(self.routes),
             self._metrics,
+            access=self._access,
             max_body_bytes=self._max_body_bytes,
             fallback_paths=[route.path for route in self.routes if isinstance(route, Route)],
         )
@@ -63,11 +66,17 @@ class MemexApp(FastAPI):
 
 
 def create_app(
-    service: MemoryService, settings: Settings, metrics: Metrics, *, lifespan: Lifespan[Any] | None = None
+    service: MemoryService,
+    settings: Settings,
+    metrics: Metrics,
+    *,
+    access: Access | None = None,
+    lifespan: Lifespan[Any] | None = None,
 ) -> FastAPI:
-    """Return the REST application: REST v1, health, metrics, documentation."""
+    """Return the REST application: REST v1, health, metrics, documentation. Without `access` everybody may call."""
     app = MemexApp(
         metrics=metrics,
+        access=access,
         max_body_bytes=settings.server.max_body_bytes,
         title="memex",
         version=__version__,

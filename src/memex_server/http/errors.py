@@ -12,12 +12,14 @@ from pydantic import ValidationError
 
 from memex.protocol.errors import (
     Conflict,
+    Forbidden,
     InvalidInput,
     MemexError,
     NotFound,
     RateLimited,
     SetupError,
     TooLarge,
+    Unauthorized,
     Unavailable,
 )
 from memex_server.http.answer import Answer, Headers, dump
@@ -44,6 +46,8 @@ FieldError = dict[str, str]
 # Most specific first: the first class that matches decides.
 STATUS_OF: Sequence[tuple[type[MemexError], HTTPStatus]] = (
     (InvalidInput, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (Unauthorized, HTTPStatus.UNAUTHORIZED),
+    (Forbidden, HTTPStatus.FORBIDDEN),
     (NotFound, HTTPStatus.NOT_FOUND),
     (Conflict, HTTPStatus.CONFLICT),
     (TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
@@ -139,6 +143,8 @@ def problem_of(error: Exception) -> Problem:
         errors = error.errors
     elif isinstance(error, InvalidInput) and error.field:
         errors = [{"field": clip(error.field), "message": detail}]
+    elif isinstance(error, Unauthorized):
+        headers = [(b"www-authenticate", b"Bearer")]
     elif isinstance(error, Conflict) and error.existing_id:
         extra["existing_id"] = error.existing_id
     elif isinstance(error, RateLimited):

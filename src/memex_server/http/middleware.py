@@ -13,6 +13,7 @@ from starlette._utils import get_route_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memex.protocol.errors import TooLarge, Unavailable
+from memex_server.access import Access
 from memex_server.http.answer import Answer
 from memex_server.http.errors import problem_of
 from memex_server.http.routing import Disconnected, RouteTable
@@ -41,6 +42,7 @@ class Shell:
         table: RouteTable,
         metrics: Metrics,
         *,
+        access: Access | None = None,
         max_body_bytes: int,
         fallback_paths: Collection[str] = (),
     ) -> None:
@@ -48,6 +50,7 @@ class Shell:
         self._fallback_paths = frozenset(fallback_paths)
         self._table = table
         self._metrics = metrics
+        self._access = access
         self._max_body_bytes = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,6 +66,7 @@ class Shell:
         status, handler = _CLIENT_GONE, NO_HANDLER
         try:
             try:
+                self._admit(scope)
                 found = self._table.find(scope["method"], get_route_path(scope))
                 if found is not None:
                     route, values = found
@@ -85,6 +89,11 @@ class Shell:
             self._metrics.request_finished(method, handler, status, seconds)
             _log(method, handler, status, seconds)
             request_id.reset(token)
+
+    def _admit(self, scope: Scope) -> None:
+        refusal = self._access.refusal(scope["path"], scope["headers"]) if self._access else None
+        if refusal is not None:
+            raise refusal
 
     async def _fall_back(self, scope: Scope, receive: Receive, send: Send, rid: str) -> tuple[int, str]:
         """Run the ordinary stack; return the status and the handler's name."""

@@ -1,0 +1,149 @@
+"""The doors into one memex, all used alike: an operation by name with its arguments, and what came of it.
+
+A new face is one more class with `do`, and one more line in `DOORS`. Operations are named and take
+arguments as the MCP tools do: store_memory, search_memories, get_memory, update_memory, delete_memory,
+count_memories.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import httpx
+from mcp import Client, StdioServerParameters
+
+from memex_server.mcp.server import build
+from memex_server.settings import from_env
+from memex_server.wiring import open_memex
+from tests.acceptance.served import MEMEX, Served
+
+__all__ = ["DOORS", "Door", "Mcp", "Opener", "Outcome", "Rest", "held", "mcp_http", "mcp_memory", "mcp_stdio", "rest"]
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`code` is "ok" or the stable code of the error; `text` is what a person or an agent reads of it."""
+
+    code: str
+    value: dict[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+
+class Door(Protocol):
+    """One way in."""
+
+    async def do(self, operation: str, **arguments: Any) -> Outcome:
+        """Carry out one operation."""
+
+
+class Mcp:
+    """Any MCP client, whatever its transport."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def do(self, operation: str, **arguments: Any) -> Outcome:
+        result = await self.client.call_tool(operation, arguments)
+        text = "".join(getattr(part, "text", "") for part in result.content)
+        if result.is_error:
+            assert result.structured_content is None
+            return Outcome(str((result.meta or {})["memex/code"]), text=text)
+        assert isinstance(result.structured_content, dict)
+        return Outcome("ok", result.structured_content, text)
+
+
+class Rest:
+    """REST v1."""
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    async def do(self, operation: str, **arguments: Any) -> Outcome:
+        given = dict(arguments)
+        path = f"/v1/memories/{given.pop('memory_id', '')}"
+        scope = {name: given.pop(name) for name in ("user_id", "agent_id") if name in given} if path[-1] != "/" else {}
+        method, path, query, body = {
+            "store_memory": ("POST", "/v1/memories", {}, given),
+            "search_memories": ("POST", "/v1/memories/search", {}, given),
+            "get_memory": ("GET", path, scope, None),
+            "update_memory": ("PATCH", path, scope, given),
+            "delete_memory": ("DELETE", path, scope, None),
+            "count_memories": ("GET", "/v1/memories/count", given, None),
+        }[operation]
+        answer = await self._http.request(method, path, params=query, json=body)
+        if answer.is_success:
+            return Outcome("ok", answer.json() if answer.content else {})
+        problem = answer.json()
+        return Outcome(problem["code"], text=problem["detail"])
+
+
+@contextlib.asynccontextmanager
+async def held(context: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
+    """Enter and leave `context` in a task of its own: a fixture begins and ends in two, which clients do not bear."""
+    opened: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+    end = asyncio.Event()
+
+    async def live() -> None:
+        async with context as one:
+            opened.set_result(one)
+            await end.wait()
+
+    life = asyncio.create_task(live())
+    both: set[asyncio.Future[Any]] = {life, opened}
+    await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    if not opened.done():
+        await life  # raises why
+    try:
+        yield opened.result()
+    finally:
+        end.set()
+        await life
+
+
+Opener = Callable[[Served], AbstractAsyncContextManager[Door]]
+
+
+@contextlib.asynccontextmanager
+async def rest(served: Served) -> AsyncIterator[Door]:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{served.port}", timeout=60, trust_env=False) as http:
+        yield Rest(http)
+
+
+@contextlib.asynccontextmanager
+async def mcp_http(served: Served) -> AsyncIterator[Door]:
+    async with Client(f"http://127.0.0.1:{served.env['MEMEX_MCP_PORT']}/mcp/") as client:
+        yield Mcp(client)
+
+
+@contextlib.asynccontextmanager
+async def mcp_stdio(served: Served) -> AsyncIterator[Door]:
+    async with Client(StdioServerParameters(command=MEMEX, args=["mcp"], env=served.env)) as client:
+        yield Mcp(client)
+
+
+@contextlib.asynccontextmanager
+async def mcp_memory(served: Served) -> AsyncIterator[Door]:
+    settings = from_env({name: value for name, value in served.env.items() if name.startswith(("MEMEX_", "RATE_"))})
+    small = dataclasses.replace(settings.database, db_min_pool_size=1, db_max_pool_size=4)
+    async with (
+        open_memex(dataclasses.replace(settings, database=small)) as service,
+        Client(build(service, user_id="somebody")) as client,
+    ):
+        yield Mcp(client)
+
+
+DOORS: dict[str, Opener] = {
+    "REST": rest,
+    "MCP in memory": mcp_memory,
+    "MCP over HTTP": mcp_http,
+    "MCP over stdio": mcp_stdio,
+}
