@@ -70,15 +70,18 @@ class Rest:
     async def do(self, operation: str, **arguments: Any) -> Outcome:
         given = dict(arguments)
         path = f"/v1/memories/{given.pop('memory_id', '')}"
-        scope = {name: given.pop(name) for name in ("user_id", "agent_id") if name in given} if path[-1] != "/" else {}
-        method, path, query, body = {
+        scope: dict[str, Any] = {
+            name: given.pop(name) for name in ("user_id", "agent_id") if name in given and path[-1] != "/"
+        }
+        calls: dict[str, tuple[str, str, dict[str, Any], dict[str, Any] | None]] = {
             "store_memory": ("POST", "/v1/memories", {}, given),
             "search_memories": ("POST", "/v1/memories/search", {}, given),
             "get_memory": ("GET", path, scope, None),
             "update_memory": ("PATCH", path, scope, given),
             "delete_memory": ("DELETE", path, scope, None),
             "count_memories": ("GET", "/v1/memories/count", given, None),
-        }[operation]
+        }
+        method, path, query, body = calls[operation]
         answer = await self._http.request(method, path, params=query, json=body)
         if answer.is_success:
             return Outcome("ok", answer.json() if answer.content else {})
