@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from . import __version__
+from .connect.commands import add_commands
+from .connect.doctor import Finding
 from .protocol.errors import MemexError, SetupError
 
 __all__ = ["main"]
@@ -70,7 +72,15 @@ def _parser() -> argparse.ArgumentParser:
         "until the end, and must then be restarted with the new one. An interrupted run is continued by the next.",
     )
     reembed.set_defaults(run=_reembed)
+    add_commands(commands, os.environ, _service_findings)
     return parser
+
+
+def _service_findings() -> list[Finding]:
+    _need_server()
+    from memex_server.doctor import check_service
+
+    return [Finding(*found) for found in check_service(os.environ)]
 
 
 def _serve(_options: argparse.Namespace) -> int:

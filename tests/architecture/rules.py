@@ -42,6 +42,7 @@ _MEMEX: dict[str, set[str]] = {
     "extract": {"core", "protocol"},
     "transport": {"protocol"},
     "matrix": {"core", "protocol"},
+    "connect": {"protocol"},
     "backend": {"protocol", "core", "extract", "transport", "matrix"},
 }
 # The shell around them may use all of memex.
@@ -69,7 +70,7 @@ _SERVER: dict[str, set[str]] = {
     **{face: {"service", "ports", "settings", "metrics", "logs", "access"} for face in FACES},
 }
 # The composition root, and the commands that call it.
-_SERVER_ROOT = {"wiring", "reembed", "prepare", "serve", "stdio", "testing", "__main__"}
+_SERVER_ROOT = {"wiring", "reembed", "prepare", "serve", "stdio", "doctor", "testing", "__main__"}
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "_version"}
 _ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "testing", "logging_setup"}

@@ -16,7 +16,7 @@ from .cards import BUNDLED
 from .redis_cache import RedisVectorCache
 from .setup import Progress, ensure_built
 
-__all__ = ["Callbacks", "LoadableEmbedder", "Progress", "build_embedder", "ensure_model"]
+__all__ = ["Callbacks", "LoadableEmbedder", "Progress", "build_embedder", "ensure_model", "is_built"]
 
 # Endpoints answer faster per text in large requests; a bundled model does not.
 _HTTP_RUN_TOKENS = 16_000
@@ -32,6 +32,15 @@ def ensure_model(settings: EmbeddingSettings, *, data_path: Path, progress: Prog
     """
     if not settings.embedding_base_url and settings.embedding_model in BUNDLED:
         ensure_built(BUNDLED[settings.embedding_model], data_path, progress)
+
+
+def is_built(settings: EmbeddingSettings, *, data_path: Path) -> bool:
+    """Whether nothing is left to be built: the chosen model is there, or is none that memex builds."""
+    if settings.embedding_base_url or settings.embedding_model not in BUNDLED:
+        return True
+    from .store import MODEL_FILE, model_folder
+
+    return (model_folder(data_path, BUNDLED[settings.embedding_model]) / MODEL_FILE).exists()
 
 
 def build_embedder(

@@ -1,0 +1,1 @@
+"""Connects memex with the clients that agents run in, and looks after those connections."""
