@@ -2,6 +2,7 @@
 #
 #   make setup   .venv, locked packages, the embedding model (under a second when nothing is to do)
 #   make run     start the service          make test    run the tests
+#   make clients try memex with real clients from npm (Claude Code, Codex, OpenCode, MCP conformance)
 #   make check   lint, format, types, architecture
 #   make bench   measure                    make lock    renew requirements.lock
 #   make reference   write docs/reference again
@@ -10,7 +11,7 @@
 # PYTEST_ARGS and BENCH_ARGS are handed on.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup env run test check format bench lock reference clean
+.PHONY: help setup env run test clients check format bench lock reference clean
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
@@ -43,6 +44,9 @@ run: setup
 
 test: setup
 	@exec $(PY) -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
+
+clients: setup
+	@exec $(PY) -m pytest -q -m clients tests/clients $(PYTEST_ARGS)
 
 check: env
 	@echo "check: ruff" && $(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && \

@@ -56,10 +56,11 @@ def _entry(place: Place, name: str, scope: Scope, server: Server) -> tuple[Any, 
     return found, whole
 
 
+_SCOPES: tuple[Scope, ...] = ("user", "project")
 _CASES = [
     (name, scope, server)
     for name in CLIENTS
-    for scope in ("user", "project")
+    for scope in _SCOPES
     for server in (_STDIO, _HTTP)
     if not (name == "claude-desktop" and (scope == "project" or server is _HTTP))
 ]
