@@ -46,7 +46,8 @@ def _cli() -> str:
 
     lines = ["# Command line", "", _NOTE]
     os.environ["COLUMNS"] = "100"
-    for command in ([], ["serve"], ["setup"], ["reembed"]):
+    commands = ("serve", "mcp", "setup", "reembed", "connect", "disconnect", "doctor", "hook")
+    for command in ([], *([name] for name in commands)):
         out = io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
             run_cli([*command, "--help"])
