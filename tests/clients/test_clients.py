@@ -171,7 +171,8 @@ def test_the_conformance_suite_passes_what_applies(desk: Desk, plain: Served) ->
     url = f"http://127.0.0.1:{plain.env['MEMEX_MCP_PORT']}/mcp/"
     printed = desk.npm.run(desk.env, desk.project, "conformance", "server", "--url", url, timeout_s=300)
     results = {
-        name: int(failed) for name, failed in re.findall(r"^[✓✗] ([\w-]+): \d+ passed, (\d+) failed", printed, re.MULTILINE)
+        name: int(failed)
+        for name, failed in re.findall(r"^[✓✗] ([\w-]+): \d+ passed, (\d+) failed", printed, re.MULTILINE)
     }
     assert results, printed[-3000:]
     assert {name for name in _APPLY if results.get(name, 1)} == set(), printed[-3000:]

@@ -15,7 +15,7 @@ __all__ = ["CLIENTS", "NAMES", "Client", "Place", "Scope", "Server", "place_of"]
 
 Scope = Literal["user", "project"]
 _NAME = "memex"
-TOKEN = "MEMEX_API_TOKEN"  # noqa: S105 - the name of a variable; its value is never written
+_TOKEN = "MEMEX_API_TOKEN"  # noqa: S105 - the name of a variable; its value is never written
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,10 @@ def _codex(scope: Scope, place: Place, server: Server) -> Client:
         pairs = [word for name, value in server.env.items() for word in ("--env", f"{name}={value}")]
         add = ("codex", "mcp", "add", _NAME, *pairs, "--", *server.command)
     else:
-        token = ("--bearer-token-env-var", TOKEN) if server.with_token else ()
+        token = ("--bearer-token-env-var", _TOKEN) if server.with_token else ()
         add = ("codex", "mcp", "add", _NAME, "--url", server.url, *token)
         if server.with_token:
-            entry["bearer_token_env_var"] = TOKEN
+            entry["bearer_token_env_var"] = _TOKEN
     user = scope == "user"
     folder = place.folder("CODEX_HOME", ".codex") if user else place.project / ".codex"
     return Client(
@@ -173,7 +173,7 @@ def _stdio(server: Server) -> dict[str, Any]:
 
 
 def _http(server: Server, bearer: str, first: Mapping[str, Any]) -> dict[str, Any]:
-    headers = {"headers": {"Authorization": bearer % TOKEN}} if server.with_token else {}
+    headers = {"headers": {"Authorization": bearer % _TOKEN}} if server.with_token else {}
     return {**first, "url": server.url, **headers}
 
 

@@ -25,10 +25,10 @@ _MAX_INPUT_CHARS = 4_000_000
 # What decides which memory a server opens; a client that is started from a menu has none of the shell's variables.
 _HANDED_ON = ("MEMEX_DATA_DIR", "MEMEX_USER_ID")
 
-Checks = Callable[[], list[Finding]]
+_Checks = Callable[[], list[Finding]]
 
 
-def add_commands(commands: Any, env: Mapping[str, str], server_checks: Checks) -> None:
+def add_commands(commands: Any, env: Mapping[str, str], server_checks: _Checks) -> None:
     """Add the commands; `server_checks` are what `doctor` asks of the service's side."""
     names = ", ".join(NAMES)
     one = commands.add_parser(
@@ -136,7 +136,7 @@ def _print(lines: list[str]) -> int:
     return 0
 
 
-def _doctor(options: argparse.Namespace, env: Mapping[str, str], server_checks: Checks) -> int:
+def _doctor(options: argparse.Namespace, env: Mapping[str, str], server_checks: _Checks) -> int:
     findings = [*server_checks(), *check_all(_place(env), _records(env), env, [*_program(), "mcp"])]
     if options.json:
         rows = [{"what": f.what, "ok": f.ok, "detail": f.detail} for f in findings]
