@@ -77,7 +77,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _service_findings() -> list[Finding]:
-    _need_server()
+    try:
+        _need_server()
+    except SetupError as e:
+        return [Finding("service", ok=False, detail=str(e))]
     from memex_server.doctor import check_service
 
     return [Finding(*found) for found in check_service(os.environ)]
@@ -123,7 +126,7 @@ def _reembed(_options: argparse.Namespace) -> int:
 def _need_server() -> None:
     import importlib.util
 
-    for name in ("memex_server", "uvicorn", "asyncpg"):
+    for name in ("memex_server", "uvicorn", "asyncpg", "mcp"):
         if importlib.util.find_spec(name) is None:
             raise SetupError("this command needs the service: pip install 'memex[server]'")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from mcp import Client, MCPError
 
 from tests.acceptance.served import Services
 from tests.faces.doors import mcp_http
@@ -24,14 +23,3 @@ async def test_a_restart_under_a_live_client_is_survived_whichever_worker_answer
             found = await door.do("search_memories", query=texts[3], user_id="u", top_k=1)
             assert found.value["results"][0]["content"] == texts[3]
             assert (await door.do("count_memories", user_id="u")).value["count"] == len(texts)
-
-
-async def test_every_version_of_the_protocol_is_spoken(services: Services) -> None:
-    with services.running() as served:
-        url = f"http://127.0.0.1:{served.env['MEMEX_MCP_PORT']}/mcp/"
-        for mode in ("legacy", "2026-07-28"):
-            async with Client(url, mode=mode) as client:
-                assert len((await client.list_tools()).tools) == 9
-                assert not (await client.call_tool("count_memories", {"user_id": mode})).is_error
-                with pytest.raises(MCPError):
-                    await client.call_tool("nonesuch", {})

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from mcp import Client, MCPError
 
 from tests.acceptance.served import Served
 from tests.faces.doors import DOORS, Door, Outcome, held
@@ -146,3 +147,13 @@ async def test_what_one_door_stores_every_other_finds_in_its_next_call(plain: Se
             for name, reader in {"stdio": one, "http": two, "rest": three}.items():
                 found[f"{number} {name}"] = await reader.do("search_memories", user_id=who["user_id"], query=content)
                 assert found[f"{number} {name}"].value["results"][0]["id"] == memory["id"]
+
+
+async def test_every_version_of_the_protocol_is_spoken_over_http(plain: Served) -> None:
+    url = f"http://127.0.0.1:{plain.env['MEMEX_MCP_PORT']}/mcp/"
+    for mode in ("legacy", "2026-07-28"):
+        async with Client(url, mode=mode) as client:
+            assert len((await client.list_tools()).tools) == 9
+            assert not (await client.call_tool("count_memories", {"user_id": mode})).is_error
+            with pytest.raises(MCPError):
+                await client.call_tool("nonesuch", {})
