@@ -44,7 +44,7 @@ def test_120_clients_on_four_connections_are_all_served(served: Served) -> None:
 
 
 def test_clients_that_send_half_a_body_do_not_hold_up_the_others(served: Served) -> None:
-    head = b"POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n"
+    head = b"POST /v1/memories HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n"
     waiting = [socket.create_connection(("127.0.0.1", served.port), timeout=30) for _ in range(50)]
     try:
         for connection in waiting:
@@ -68,7 +68,7 @@ def test_a_body_over_the_limit_is_413_and_stores_nothing(served: Served, declare
     payload = text.encode()
     with socket.create_connection(("127.0.0.1", served.port), timeout=30) as connection:
         framing = f"Content-Length: {len(payload)}" if declared else "Transfer-Encoding: chunked"
-        head = f"POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{framing}\r\n\r\n"
+        head = f"POST /v1/memories HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n{framing}\r\n\r\n"
         chunks = payload if declared else b"%x\r\n%b\r\n0\r\n\r\n" % (len(payload), payload)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it need not read all of it
             connection.sendall(head.encode() + chunks)

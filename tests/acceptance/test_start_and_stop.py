@@ -103,7 +103,7 @@ def test_a_signal_during_the_start_ends_everything_cleanly(services: Services) -
 def _send_half(port: int, content: str) -> tuple[socket.socket, bytes]:
     """Send all but the last 10 bytes of a store; return the connection and those bytes."""
     body = f'{{"agent_id": "a", "user_id": "u", "content": "{content}"}}'.encode()
-    head = f"POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    head = f"POST /v1/memories HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     connection = socket.create_connection(("127.0.0.1", port), timeout=60)
     connection.sendall(head.encode() + b"\r\n" + body[:-10])
     return connection, body[-10:]
