@@ -27,6 +27,8 @@ otherwise. Through REST the same is measured by `python -m bench retrieval` (las
 
 {table}
 
+- *fitted*: by the softmax loss over candidates; *polished*: then weight by weight for R@10 itself, which is what
+  ships. The rows below are fitted, not polished.
 - *left out, 5 folds*: fitted again without the conversations that are scored.
 - *kind of data left out*: fitted again without the whole set and its like: what to expect of conversations
   unlike all of these.

@@ -164,14 +164,13 @@ def relevance_signals(
     of_conversations = (
         context * beside[near.before],
         context * beside[near.after],
-        context * beside[near.before_2],
         context * _session_most(meaning, near),
         context * session,
     )
     return signals | dict(zip(_OF_CONVERSATIONS, of_conversations, strict=True))
 
 
-_OF_CONVERSATIONS = ("meaning_before", "meaning_after", "meaning_before_2", "meaning_session", "words_session")
+_OF_CONVERSATIONS = ("meaning_before", "meaning_after", "meaning_session", "words_session")
 
 
 def _fair_cosine(c: Candidates, usual: Usual) -> Column:
