@@ -14,9 +14,12 @@ from typing import Literal
 
 from .fold import canonical, fold
 from .stem import stem
+from .text import content_hash
 from .traits import read_turn
 
-__all__ = ["Clause", "Relation", "clauses", "overlap", "relation", "restates", "units"]
+__all__ = ["MAX_COMPARED_CHARS", "Clause", "Relation", "clauses", "overlap", "relation", "restates", "units"]
+
+MAX_COMPARED_CHARS = 2_000  # a longer text is more than a claim
 
 Relation = Literal["equal", "contains", "within", "negates", "extends", "other"]
 
@@ -91,7 +94,7 @@ class Clause:
 
 def clauses(text: str) -> list[Clause]:
     """Return the clauses of what a text says that claim anything."""
-    said = fold(read_turn(text).said).replace("\u2019", "'")
+    said = fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
     found = []
     for written in _BREAK.split(said):
         part = _LIKED.sub(f" {_LIKE} ", _DISLIKED.sub(f" {_NOT} {_LIKE} ", written))
@@ -124,8 +127,10 @@ def relation(new: str, old: str, *, near: bool = False) -> Relation:
     equal: the same clauses. within: `old` says all of it, and more. contains: the other way round.
     negates: a clause with the same units and the other sign. extends (only if `near`, which a very
     high cosine grants): one text has a few words more than the other, and none is replaced.
-    Texts in different scripts are other ones.
+    Texts in different scripts are other ones, and so are long ones that are not the same to the letter.
     """
+    if max(len(new), len(old)) > MAX_COMPARED_CHARS:
+        return "equal" if content_hash(new) == content_hash(old) else "other"
     a, b = clauses(new), clauses(old)
     if not a or not b or _script(new) != _script(old):
         return "other"

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .claims import overlap, relation, units
+from .claims import MAX_COMPARED_CHARS, overlap, relation, units
 from .fold import canonical, fold
 from .traits import read_turn
 
 __all__ = ["Fact", "contradicts", "facts", "is_correction", "retired"]
 
+_MAX_SENTENCE_CHARS = 200
 _LEAST_OVERLAP = 0.4  # of a plain correction ("actually, ...") with what it corrects
 
 
@@ -132,7 +133,8 @@ def facts(text: str) -> list[Fact]:
     said = _said(text)
     table = _PREDICATES if said.isascii() or not re.search(r"[\u3041-\u9fff]", said) else _PREDICATES_CJK
     found = []
-    for sentence in re.split(r"[!?\n;]|[.](?=\s|$)", said):
+    for whole in re.split(r"[!?\n;]|[.](?=\s|$)", said):
+        sentence = whole[:_MAX_SENTENCE_CHARS]
         for predicate, pattern in table:
             match = pattern.search(sentence)
             if match is None:
@@ -187,4 +189,4 @@ def _shares(over: Iterable[set[str]], new: str, old: str) -> bool:
 
 
 def _said(text: str) -> str:
-    return fold(read_turn(text).said).replace("\u2019", "'")
+    return fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")

@@ -23,6 +23,7 @@ _FIRST_REASON = 4.0  # one good reason reaches the threshold
 _FURTHER_REASON = 1.0
 _DOUBT = 6.0
 _LONG_CHARS = 200
+_LOOKED_AT_CHARS = 1_500  # of a longer text the beginning and the end tell what it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ _FOR: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\bthe (?:wedding|party|conference|interview|appointment|deadline|release) is (?:on|at|scheduled)",
             r"我(?:的)?(?:女儿|儿子|太太|妻子|老婆|丈夫|老公|先生|妈妈|爸爸|母亲|父亲|哥哥|弟弟|姐姐|妹妹|孩子|老板|狗|猫|名字|生日|电话|"
             r"邮箱|地址|主治医生)",
-            r"我(?:住在|住|在.{1,12}(?:当|工作|上班|说)|是一?[家名个位]|来自|毕业于|出生|开一辆|养了|会说|从.{1,8}开始学|叫)|婚礼|出生"
+            r"我(?:现在|目前|一直)?(?:住在|住|在.{1,12}(?:当|工作|上班|说)|是一?[家名个位]|来自|毕业于|出生|开一辆|养了|会说|从.{1,8}开始学|叫)|婚礼|出生"
             r"|负责人|搬去|搬到",
             r"(?:妻|夫|娘|息子|母|父|兄|姉|弟|妹|子供|上司|犬|猫|主治医|誕生日|名前|住所|電話番号|リーダー)(?:の.{1,8})?[はがも]",
             r"に住んで|(?:看護師|医師|教師|エンジニア|デザイナー|記者|店員|[^ ]{1,6}師|[^ ]{1,6}員)(?:として働|をして)|として働い|生まれ|"
@@ -221,6 +222,9 @@ def rate(text: str) -> Rating:
     turn = read_turn(text)
     # "ValueError: ..." is no turn of somebody called ValueError.
     said = fold(text if _FAULT.search(turn.speaker or "") else turn.said).replace("\u2019", "'").strip()
+    length = len(said)
+    if length > _LOOKED_AT_CHARS:
+        said = f"{said[:_LOOKED_AT_CHARS]} {said[-_LONG_CHARS:]}"
     if not re.search(r"\w", said):
         return Rating(1.0, "it says nothing")
     reasons = [name for name, pattern in _FOR if pattern.search(said)]
@@ -239,6 +243,6 @@ def rate(text: str) -> Rating:
         if _WANTED in reasons:
             value += 2 * _FURTHER_REASON
     # A long text that begins with a greeting or ends with a question is more than that.
-    value -= sum(_DOUBT if len(said) <= _LONG_CHARS else _DOUBT / 4 for _ in doubts)
+    value -= sum(_DOUBT if length <= _LONG_CHARS else _DOUBT / 4 for _ in doubts)
     told = reasons + [f"but {name}" if reasons else name for name in doubts]
     return Rating(max(1.0, min(10.0, value)), ", ".join(told) or "it says too little")

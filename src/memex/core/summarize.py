@@ -1,6 +1,6 @@
 """An extractive summary of memories: whole sentences, chosen by the frequency of their terms.
 
-Sentences that repeat one another (Jaccard of their terms >= 0.7) are one; the best are kept in their
+Sentences that repeat one another (Jaccard of their terms >= 0.7, the same numbers) are one; the best are kept in their
 original order and language. Deterministic; some 2 ms for 50 memories of a sentence or two.
 """
 
@@ -24,7 +24,7 @@ _SHARE = 0.5  # of the different sentences, as long as they fit
 _LEAST_SENTENCES = 3
 _END = re.compile(r"[.!?。！？｡…\n]")
 _TRAILING = " .!?。！？｡…\"'”’」』)）\n"
-_WORD = re.compile(r"[^\W\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]{3,}|[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_WORD = re.compile(r"\d+|[^\W\d\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]{3,}|[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _STOP = frozenset(
     """the and for are was were you your with that this have has had not but they she her his him its our from what when
     will would can could there here just like get got about all out one been did does don""".split()
@@ -84,17 +84,18 @@ def _different(found: list[tuple[int, str, frozenset[str]]]) -> list[tuple[int, 
     # One order for all sets (rarest first), and the same in every process.
     rank = {term: at for at, (term, _) in enumerate(sorted(frequency.items(), key=lambda item: (item[1], item[0])))}
     kept: list[tuple[int, str, frozenset[str]]] = []
-    holders: dict[str, list[int]] = {}
+    holders: dict[tuple[frozenset[str], str], list[int]] = {}
     for item in found:
         terms = item[2]
         # Two sets that share so much share one of their rarest terms, so only those are looked up.
         rarest = sorted(terms, key=rank.__getitem__)
         rarest = rarest[: len(terms) - math.ceil(SAME_JACCARD * len(terms)) + 1]
-        near = {at for term in rarest for at in holders.get(term, ())}
+        numbers = frozenset(filter(str.isdigit, terms))
+        near = {at for term in rarest for at in holders.get((numbers, term), ())}
         if any(_jaccard(terms, kept[at][2]) >= SAME_JACCARD for at in near):
             continue
         for term in rarest:
-            holders.setdefault(term, []).append(len(kept))
+            holders.setdefault((numbers, term), []).append(len(kept))
         kept.append(item)
     return kept
 

@@ -20,11 +20,13 @@ from memex_server.lifecycle_ports import Job
 __all__ = [
     "ConsolidatedOut",
     "ContextOut",
+    "FadingOut",
     "ForgottenOut",
     "JobOut",
     "JobsOut",
     "ReleasedOut",
     "RememberedOut",
+    "SummaryOut",
     "UnretractedOut",
     "consolidated_document",
     "context_document",
