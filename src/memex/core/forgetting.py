@@ -18,7 +18,8 @@ _DAY_S = 86_400.0
 class Policy:
     """When memories go. 0 switches a rule off; all but expiry spare what is as important as the floor.
 
-    `max_age_days` counts from the event, `max_idle_days` from when it was last stored, changed or found. `max_memories` is how many one user (or one agent of a user) may have.
+    `max_age_days` counts from the event, `max_idle_days` from when it was last stored, changed or
+    found. `max_memories` is how many one user (or one agent of a user) may have.
     """
 
     max_age_days: float = 0.0

@@ -62,7 +62,7 @@ class OpenAICondenser:
             self._client = None
 
     async def _ask(self, instruction: str, text: str, *, max_tokens: int) -> str:
-        openai, tenacity = _libraries()
+        openai, tenacity = await asyncio.to_thread(_libraries)  # the first import takes a second
         if self._client is None:
             # Its own retries know no total deadline, so they are off. A server without keys still wants a header.
             self._client = openai.AsyncOpenAI(
@@ -77,23 +77,21 @@ class OpenAICondenser:
             reraise=True,
         )
         messages = [{"role": "system", "content": instruction}, {"role": "user", "content": text[:_MAX_TEXT_CHARS]}]
+
+        async def ask() -> Any:
+            return await self._client.chat.completions.create(
+                model=self._model, messages=messages, max_tokens=max_tokens, temperature=0
+            )
+
         try:
             async with asyncio.timeout(self._deadline_s):
-                answer = await retrying(
-                    self._client.chat.completions.create,
-                    model=self._model,
-                    messages=messages,
-                    max_tokens=max_tokens,
-                    temperature=0,
-                )
+                answer = await retrying(ask)
         except TimeoutError as e:
             raise Unavailable(f"the language model did not answer within {self._deadline_s:g} s") from e
         except openai.OpenAIError as e:
             # The error's own text may quote the request or a part of the key.
             raise Unavailable(f"the language model cannot be asked: {type(e).__name__}") from e
-        choices = getattr(answer, "choices", None) or []
-        content = choices[0].message.content if choices and choices[0].message else None
-        return content or ""
+        return (answer.choices[0].message.content or "") if answer.choices else ""
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -17,7 +17,14 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 def kept(n: int = 1, days: float = 0, **fields: Any) -> Kept:
     at = NOW - timedelta(days=days)
     memory = Kept(
-        id=UUID(int=n), content="x", importance=1, occurred_at=at, updated_at=at, pinned=False, expires_at=None
+        id=UUID(int=n),
+        content="x",
+        importance=1,
+        occurred_at=at,
+        updated_at=at,
+        used_at=at,
+        pinned=False,
+        expires_at=None,
     )
     return dataclasses.replace(memory, **fields)
 
@@ -33,8 +40,8 @@ def kept(n: int = 1, days: float = 0, **fields: Any) -> Kept:
         (kept(days=31, pinned=True), Policy(max_age_days=30), None),
         (kept(days=31, importance=1.5), Policy(max_age_days=30), None),
         (kept(days=31, importance=1.5), Policy(max_age_days=30, importance_floor=3), "older than 30 days"),
-        (kept(days=31), Policy(max_idle_days=30), "not stored or changed for 30 days"),
-        (kept(days=31, updated_at=NOW), Policy(max_idle_days=30), None),
+        (kept(days=31), Policy(max_idle_days=30), "not stored, changed or found for 30 days"),
+        (kept(days=31, used_at=NOW), Policy(max_idle_days=30), None),
     ],
 )
 def test_a_rule_lets_go(memory: Kept, policy: Policy, reason: str | None) -> None:
