@@ -79,7 +79,7 @@ async def kill9_condensing(env: Environment) -> list[Row]:
         "condensing",
         SUMMARIZATION_THRESHOLD="20",
         SUMMARIZATION_BATCH_SIZE="10",
-        SUMMARIZATION_INTERVAL_SECONDS="0.05",
+        SUMMARIZATION_INTERVAL_SECONDS="0.1",
     )
     notes: Counter[str] = Counter()
     wanted: list[set[str]] = []
