@@ -25,7 +25,7 @@ from tests.labelled import LANGUAGES, score_gate, score_pairs
 __all__ = ["gate", "kill9_condensing", "month"]
 
 _FLOOR = 0.9
-_BATCH = 500
+_BATCH = 100
 _AGENT = "bench"
 
 
@@ -158,7 +158,7 @@ async def month(env: Environment) -> list[Row]:
 
 async def _store(memex: Service, user: str, memories: list[dict[str, Any]]) -> None:
     body = {"memories": [{"agent_id": _AGENT, "user_id": user, **memory} for memory in memories]}
-    answer = await call(memex.port, "POST", "/v1/memories/batch", body)
+    answer = await call(memex.port, "POST", "/v1/memories/batch", body, timeout_s=600)
     if answer.status != 200 or answer.json()["failed"]:
         raise RuntimeError(f"batch: HTTP {answer.status} {answer.body[:300]!r}")
 
