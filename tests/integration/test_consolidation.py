@@ -182,7 +182,8 @@ async def test_adding_patching_and_deleting_while_it_runs_loses_nothing(database
     wanted = {"A new one, meanwhile.", "Ann changed her mind.", *TEXTS["en"]} - {TEXTS["en"][1], TEXTS["en"][2]}
     assert set(await all_listed(service)) == wanted
     [again] = await service.consolidate(user_id="ann")
-    assert "changed her mind" in again.content
+    assert made[1].id in again.sources
+    assert (await service.get(made[1].id)).content == "Ann changed her mind."
 
 
 async def test_two_workers_never_condense_one_batch_twice(database: Database, clock: FrozenClock, dsn: str) -> None:
@@ -199,6 +200,21 @@ async def test_two_workers_never_condense_one_batch_twice(database: Database, cl
     summaries = await query(dsn, "SELECT id FROM memories WHERE memory_type = 'semantic'")
     condensed = await query(dsn, "SELECT count(*) AS n FROM memories WHERE condensed_into IS NOT NULL")
     assert condensed[0]["n"] == 5 * len(summaries) == 40
+
+
+async def test_events_that_are_stored_again_after_they_were_condensed_go_into_their_summary(
+    service: MemoryService, clock: FrozenClock
+) -> None:
+    at = clock()
+    news = [memory(text, occurred_at=at.replace(minute=n)) for n, text in enumerate(TEXTS["en"])]
+    await store_all(service, news)
+    [summary] = await service.consolidate(user_id="ann")
+    await store_all(service, [news[n] for n in range(12) if TEXTS["en"][n] not in await all_listed(service)])
+    [again] = await service.consolidate(user_id="ann")
+    assert again.id == summary.id
+    assert again.id is not None
+    await service.undo_consolidation(again.id)
+    assert sorted(await all_listed(service)) == sorted(TEXTS["en"])
 
 
 async def test_the_same_text_stored_meanwhile_takes_the_place_of_its_source(service: MemoryService, dsn: str) -> None:

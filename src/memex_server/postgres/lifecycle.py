@@ -13,7 +13,7 @@ import asyncpg
 from memex.core.forgetting import Kept
 from memex.core.identity import same_key, shard_key
 from memex.core.memory import Memory, Stored, utc
-from memex.protocol.errors import NotFound
+from memex.protocol.errors import Conflict, NotFound
 
 from ..lifecycle_ports import Merge, Retraction, Scope
 from ..ports import IndexEntry, PreparedMemory
@@ -203,8 +203,9 @@ class PostgresLifecycleRepo(PostgresRepo):
                 if {row["id"]: utc(row["updated_at"]) for row in rows} != seen:
                     return None
                 [stored] = await self._store(connection, [summary], now)
-                if not stored.created:
-                    return None  # somebody stored the very text: these sources are not its own
+                # The same events, stored again after they were condensed, go into the summary that is there.
+                if not stored.created and stored.memory.source != summary.new.source:
+                    raise Conflict(f"{stored.memory.id} is somebody's own and reads like the summary would")
                 await connection.execute(self._sql["first_versions"], shard, ids)
                 await connection.execute(self._cycle["archive"], shard, ids, stored.memory.id, now)
                 await self._unindex(connection, shard, ids)
