@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.environment import Environment
 from bench.harness.report import Row
-from bench.measures import durability, quality, scale, speed, strain
+from bench.measures import durability, lifecycle, quality, scale, speed, strain
 
 __all__ = ["MEASURES", "OPTIONAL", "Measure"]
 
@@ -28,6 +28,9 @@ MEASURES: Mapping[str, Measure] = {
     "retrieval_single": quality.retrieval_single,
     "big_scope": scale.big_scope,
     "kill9": durability.kill9,
+    "gate": lifecycle.gate,
+    "kill9_condensing": lifecycle.kill9_condensing,
+    "month": lifecycle.month,
     "million": scale.million,
 }
 

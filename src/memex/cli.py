@@ -59,6 +59,13 @@ def _parser() -> argparse.ArgumentParser:
         help="full: all tools (default); coding: save_memory, search_memory and retract_memory only",
     )
     mcp.set_defaults(run=_mcp)
+    worker = commands.add_parser(
+        "worker",
+        help="do the background work alone until interrupted",
+        description="Condense old memories, forget by policy and tidy up, without serving. `memex serve` does this "
+        "too; set SUMMARIZATION_ENABLED=false there to leave it to workers.",
+    )
+    worker.set_defaults(run=_worker)
     setup = commands.add_parser(
         "setup",
         help="make the data directory and the embedding model",
@@ -100,6 +107,14 @@ def _mcp(options: argparse.Namespace) -> NoReturn:
     from memex_server.stdio import mcp
 
     mcp(from_env(os.environ), options.profile)
+
+
+def _worker(_options: argparse.Namespace) -> int:
+    _need_server()
+    from memex_server.settings import from_env
+    from memex_server.work import work
+
+    return work(from_env(os.environ))
 
 
 def _setup(_options: argparse.Namespace) -> int:

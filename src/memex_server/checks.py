@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from memex.core.filters import invalid_metadata_reason
+from memex.core.forgetting import Policy
+from memex.core.lifecycle import Candidate
 from memex.core.memory import (
     MAX_CONTENT_CHARS,
     MAX_ID_CHARS,
@@ -24,9 +26,23 @@ from memex.core.memory import (
 from memex.core.text import invalid_reason
 from memex.protocol.errors import InvalidInput
 
-__all__ = ["check_key", "check_new", "check_patch", "check_scope", "check_search"]
+__all__ = [
+    "MAX_TOKEN_BUDGET",
+    "MIN_TOKEN_BUDGET",
+    "check_budget",
+    "check_candidate",
+    "check_key",
+    "check_new",
+    "check_patch",
+    "check_policy",
+    "check_reason",
+    "check_scope",
+    "check_search",
+]
 
 _MAX_KEY_CHARS = 255
+MIN_TOKEN_BUDGET = 64
+MAX_TOKEN_BUDGET = 200_000
 
 
 def check_new(new: NewMemory) -> None:
@@ -41,6 +57,40 @@ def check_new(new: NewMemory) -> None:
     _optional_text("session_id", new.session_id)
     _time("occurred_at", new.occurred_at)
     _time("expires_at", new.expires_at)
+
+
+def check_budget(token_budget: int) -> None:
+    """Refuse a budget that holds no memory, or more than a prompt can. Raises InvalidInput."""
+    _number("token_budget", token_budget, MIN_TOKEN_BUDGET, MAX_TOKEN_BUDGET)
+
+
+def check_candidate(candidate: Candidate) -> None:
+    """Refuse a candidate that cannot be judged. Raises InvalidInput."""
+    _text("agent_id", candidate.agent_id, MAX_ID_CHARS)
+    _text("user_id", candidate.user_id, MAX_ID_CHARS)
+    _text("text", candidate.text, MAX_CONTENT_CHARS)
+    _tags(candidate.tags)
+    _optional_text("source", candidate.source)
+    _optional_text("session_id", candidate.session_id)
+    _time("occurred_at", candidate.occurred_at)
+    if candidate.threshold is not None:
+        _number("threshold", candidate.threshold, 0, 11)
+    if candidate.similarity is not None:
+        _number("dedup_similarity", candidate.similarity, 0, 1)
+
+
+def check_reason(reason: str | None) -> None:
+    """Refuse a reason that cannot be kept. Raises InvalidInput."""
+    if reason is not None:
+        _text("reason", reason, MAX_SOURCE_CHARS)
+
+
+def check_policy(policy: Policy) -> None:
+    """Refuse a policy that makes no sense. Raises InvalidInput."""
+    _number("max_age_days", policy.max_age_days, 0, 36_500)
+    _number("max_idle_days", policy.max_idle_days, 0, 36_500)
+    _number("max_memories", policy.max_memories, 0, 2**31)
+    _number("importance_floor", policy.importance_floor, 0, 3)
 
 
 def check_patch(patch: Patch) -> None:

@@ -106,6 +106,21 @@ class Metrics:
             buckets=_STAGE_BUCKETS_S,
             registry=registry,
         )
+        self._consolidations = Counter(
+            "memex_consolidation_runs_total",
+            "Runs of the summariser over one scope: condensed, skipped, failed.",
+            ("outcome",),
+            registry=registry,
+        )
+        self._consolidated = Counter(
+            "memex_consolidated_memories_total", "Memories that were condensed into summaries.", registry=registry
+        )
+        self._consolidation_s = Histogram(
+            "memex_consolidation_duration_seconds",
+            "Time to condense one batch.",
+            buckets=_HTTP_BUCKETS_S,
+            registry=registry,
+        )
         # Finding a labelled child takes a lock and a tuple of strings; per request that is most of the cost.
         self._http_children: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
@@ -167,6 +182,12 @@ class Metrics:
     def search_stage(self, stage: str, duration_s: float) -> None:
         """Record one stage of a search: embed, candidates, rank, fetch, rerank."""
         self._search_s.labels(stage).observe(duration_s)
+
+    def consolidated(self, outcome: str, memories: int, duration_s: float) -> None:
+        """Count one run of the summariser over one scope."""
+        self._consolidations.labels(outcome).inc()
+        self._consolidated.inc(memories)
+        self._consolidation_s.observe(duration_s)
 
     def render(self) -> tuple[bytes, str]:
         """Return the exposition and its content type; with several workers, the sum of all. Reads files then."""

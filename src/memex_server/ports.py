@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memex.core.memory import DeleteReceipt, Filters, Memory, MemoryType, NewMemory, Patch, Recalls, Stored, Version
+from memex.protocol.errors import Conflict
 
 __all__ = [
+    "Archived",
     "Candidates",
     "Clock",
     "Embedder",
@@ -195,6 +197,14 @@ class Fetched:
     span: tuple[int, int] | None
 
 
+class Archived(Conflict):
+    """The memory stands condensed in a summary (`summary_id`), and cannot be changed before it is taken out."""
+
+    def __init__(self, memory_id: UUID, summary_id: UUID) -> None:
+        super().__init__(f"memory {memory_id} is condensed into {summary_id}", existing_id=str(summary_id))
+        self.summary_id = summary_id
+
+
 class MemoryRepo(Protocol):
     """Keeps memories. Every call is atomic: it happens whole or not at all.
 
@@ -242,16 +252,25 @@ class MemoryRepo(Protocol):
         """Change a live memory; `index` belongs to `patch.content`.
 
         Raises:
+            Archived: it is condensed into a summary.
             Conflict: it would become the same as another live memory.
         """
 
     async def delete(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime) -> None:
-        """Turn a live memory into a tombstone."""
+        """Turn a live memory into a tombstone; a summary together with its sources.
+
+        Raises:
+            Archived: it is condensed into a summary.
+        """
 
     async def purge(
         self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
     ) -> DeleteReceipt:
-        """Erase a memory (or tombstone) and all that was derived from it."""
+        """Erase a memory (or tombstone) and all that was derived from it; a summary together with its sources.
+
+        Raises:
+            Archived: it is condensed into a live summary.
+        """
 
     async def restore(
         self,

@@ -32,67 +32,27 @@ from memex.core.memory import (
     Version,
     utc,
 )
+from memex.core.render import Rendered, render
 from memex.core.text import term_hash, terms
 from memex.core.traits import asks_when
-from memex.protocol.errors import InvalidInput, MemexError, NotFound, RateLimited, Unavailable
+from memex.protocol.errors import InvalidInput, MemexError, NotFound, Unavailable
 
-from .answers import Answers
-from .checks import check_key, check_new, check_patch, check_scope, check_search
+from .checks import check_budget, check_key, check_new, check_patch, check_scope, check_search
 from .explain import explained
-from .ids import IdSource
+from .forgetting import Forgetting
+from .gate import Gate
 from .indexing import embed_query, index_texts
-from .ports import (
-    Clock,
-    Embedder,
-    IdempotencyKey,
-    MemoryRepo,
-    Observer,
-    PreparedMemory,
-    Query,
-    RateLimiter,
-    RecallLog,
-)
-from .ranking import Fusion, Plan, named_days, plan_weights, rank, usual_cosine
-from .recalls import RecallCounter
-from .reranked import Reranking, reranks
+from .ports import IdempotencyKey, PreparedMemory, Query
+from .ranking import Plan, named_days, plan_weights, rank, usual_cosine
+from .reranked import reranks
 
 __all__ = ["MemoryService"]
 
 _MAX_QUERY_TERMS = 256  # the rest of a longer query is repetition or a pasted document
 
 
-class MemoryService:
+class MemoryService(Gate, Forgetting):
     """Stores, finds, changes and forgets memories. Raises only `memex.protocol.errors`."""
-
-    def __init__(
-        self,
-        *,
-        repo: MemoryRepo,
-        embedder: Embedder,
-        limiter: RateLimiter,
-        clock: Clock,
-        ids: IdSource,
-        default_alpha: float,
-        half_life_days: float,
-        observer: Observer,
-        fusion: Fusion,
-        answer_bytes: int,
-        recall_log: RecallLog,
-        reranking: Reranking | None = None,
-    ) -> None:
-        """`half_life_days` and `default_alpha` hold for searches by the formula that do not give their own."""
-        self._repo = repo
-        self._embedder = embedder
-        self._limiter = limiter
-        self._clock = clock
-        self._ids = ids
-        self._default_alpha = default_alpha
-        self._half_life_days = half_life_days
-        self._observer = observer
-        self._fusion = fusion
-        self._answers = Answers(clock, max_bytes=answer_bytes)
-        self._recalls = RecallCounter(recall_log)
-        self._reranking = reranking
 
     # -- storing -------------------------------------------------------------------------------
 
@@ -232,17 +192,22 @@ class MemoryService:
             self._stage("rerank", started)
         return SearchResult(hits, request.query), settled
 
-    async def _limit(self, agent_key: str, operation: Literal["write", "search"]) -> None:
-        try:
-            await self._limiter.check(agent_key, operation)
-        except RateLimited:
-            self._observer.rate_limited(operation)
-            raise
-
     def _stage(self, stage: str, started: float) -> float:
         now = time.perf_counter()
         self._observer.search_stage(stage, now - started)
         return now
+
+    # -- for a prompt --------------------------------------------------------------------------
+
+    async def context(self, request: SearchRequest, *, token_budget: int) -> Rendered:
+        """Return what answers the query as one fenced block of text for a prompt, of at most so many tokens.
+
+        Raises:
+            InvalidInput, RateLimited, Unavailable.
+        """
+        check_budget(token_budget)
+        found = await self.search(request)
+        return render((hit.memory for hit in found.hits), token_budget=token_budget)
 
     # -- by id ---------------------------------------------------------------------------------
 
@@ -271,7 +236,13 @@ class MemoryService:
         index = None
         if isinstance(patch.content, str):
             [index] = await index_texts(self._embedder, [patch.content])
-        memory = await self._repo.patch(memory_id, patch, index, user_id=user_id, agent_id=agent_id, now=self._clock())
+
+        async def run() -> Memory:
+            return await self._repo.patch(
+                memory_id, patch, index, user_id=user_id, agent_id=agent_id, now=self._clock()
+            )
+
+        memory = await self._apart(run)
         self._observer.operation("update", "updated")
         return memory
 
@@ -280,12 +251,12 @@ class MemoryService:
     ) -> DeleteReceipt | None:
         """Delete one memory, for good and with a receipt if `purge`. Raises InvalidInput, NotFound, Unavailable."""
         check_scope(user_id, agent_id)
-        now = self._clock()
-        receipt = None
-        if purge:
-            receipt = await self._repo.purge(memory_id, user_id=user_id, agent_id=agent_id, now=now)
-        else:
-            await self._repo.delete(memory_id, user_id=user_id, agent_id=agent_id, now=now)
+        delete = self._repo.purge if purge else self._repo.delete
+
+        async def run() -> DeleteReceipt | None:
+            return await delete(memory_id, user_id=user_id, agent_id=agent_id, now=self._clock())
+
+        receipt = await self._apart(run)
         self._observer.operation("delete", "purged" if purge else "deleted")
         return receipt
 

@@ -22,6 +22,8 @@ from memex.protocol.errors import SetupError
 __all__ = [
     "DatabaseSettings",
     "EmbeddingSettings",
+    "LanguageModelSettings",
+    "LifecycleSettings",
     "RankingSettings",
     "RateLimitSettings",
     "RerankerSettings",
@@ -176,6 +178,59 @@ class RateLimitSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleSettings:
+    """What is worth remembering, what is condensed, what may fade."""
+
+    remember_threshold: float = _setting(7.0, "rating (1 to 10) from which the gate remembers", least=0, most=11)
+    summarization_enabled: bool = _setting(
+        True,  # noqa: FBT003 - every setting gives its default first
+        "condense old episodic memories in the background",
+        bare=True,
+    )
+    summarization_threshold: int = _setting(
+        100,
+        "episodic memories of one agent for one user above which the oldest are condensed",
+        bare=True,
+        least=1,
+        most=1_000_000,
+    )
+    summarization_batch_size: int = _setting(50, "memories that become one summary", bare=True, least=2, most=1_000)
+    summarization_interval_seconds: float = _setting(
+        300.0, "seconds between two looks for what to condense", bare=True, least=0.1, most=86_400
+    )
+    forget_after_days: float = _setting(0.0, "memories older than this are forgotten; 0: never", least=0, most=36_500)
+    forget_idle_days: float = _setting(
+        0.0, "memories not stored, changed or found for so long are forgotten; 0: never", least=0, most=36_500
+    )
+    forget_over_memories: int = _setting(
+        0,
+        "memories that one user may have; the weakest beyond are forgotten; 0: any number",
+        least=0,
+        most=2_000_000_000,
+    )
+    forget_importance_floor: float = _setting(
+        1.5,
+        "memories of this importance (0 to 2) or above are never forgotten by age, idleness or number",
+        least=0,
+        most=3,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageModelSettings:
+    """An optional language model that rates and condenses candidates for memory; without it nothing is sent."""
+
+    llm_base_url: str = _setting(
+        "", "OpenAI-compatible endpoint, e.g. http://127.0.0.1:11434/v1; empty: none", bare=True
+    )
+    llm_api_key: str = _setting("", "key for LLM_BASE_URL", bare=True, secret=True)
+    llm_model: str = _setting("", "name of the model at LLM_BASE_URL", bare=True)
+    llm_deadline_s: float = _setting(
+        8.0, "how long the model may take in all, retries included, before rules decide", least=0.1, most=120
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
     """Where and how the service listens."""
 
@@ -213,6 +268,8 @@ class Settings:
     ranking: RankingSettings = RankingSettings()
     reranker: RerankerSettings = RerankerSettings()
     rate_limit: RateLimitSettings = RateLimitSettings()
+    lifecycle: LifecycleSettings = LifecycleSettings()
+    llm: LanguageModelSettings = LanguageModelSettings()
     server: ServerSettings = ServerSettings()
 
     @property
@@ -264,6 +321,8 @@ def from_env(env: Mapping[str, str], *, warn: bool = True) -> Settings:
         )
     if settings.reranker.reranker_dir and settings.reranker.reranker_base_url:
         raise SetupError("MEMEX_RERANKER_DIR and MEMEX_RERANKER_BASE_URL are both given: unset one of them")
+    if settings.llm.llm_base_url and not settings.llm.llm_model:
+        raise SetupError("LLM_BASE_URL needs LLM_MODEL, the name of the model at that endpoint")
     if not settings.server.tenant.strip():
         raise SetupError("MEMEX_TENANT must not be blank")
     if db.database_url and not _is_postgres_url(db.database_url):

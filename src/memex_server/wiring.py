@@ -10,19 +10,24 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+from memex.core.forgetting import Policy
 from memex.protocol.errors import Unavailable
 
 from .background import running
 from .embedding import Callbacks, LoadableEmbedder, build_embedder
 from .ids import IdSource
+from .lifecycle_ports import Condenser
+from .llm.condenser import OpenAICondenser
 from .metrics import Metrics
+from .parts import LifecycleRules
 from .ports import Clock
 from .postgres.embedded import EmbeddedServer
+from .postgres.jobs import PostgresJobs
+from .postgres.lifecycle import PostgresLifecycleRepo
 from .postgres.limiter import PostgresRateLimiter
 from .postgres.migrate import prepare_database
 from .postgres.pool import Database, DatabaseFacts, open_database, safe_dsn
 from .postgres.recalls import PostgresRecallLog
-from .postgres.repo import PostgresRepo
 from .postgres.vector_index import ensure_vector_index
 from .ranking import Fusion, load_fusion
 from .reranked import Reranking
@@ -39,6 +44,8 @@ _INDEX_S = 300.0
 _GAUGE_S = 5.0
 _RECALLS_S = 5.0
 _LOG = logging.getLogger(__name__)
+_JOBS_S = 10.0
+_FORGET_S = 3600.0
 
 
 def system_clock() -> datetime:
@@ -72,8 +79,12 @@ async def open_memex(
         reranking = await stack.enter_async_context(
             _open_reranking(settings.reranker, threads=settings.embedding_threads, metrics=metrics)
         )
+        rules = _rules(settings)
+        condenser = _condenser(settings)
+        if condenser is not None:
+            stack.push_async_callback(condenser.close)
         service = MemoryService(
-            repo=PostgresRepo(
+            repo=PostgresLifecycleRepo(
                 pool,
                 exact_scope_limit=settings.database.exact_scope_limit,
                 snapshot_bytes=settings.database.scope_cache_mb * 1_000_000,
@@ -94,6 +105,10 @@ async def open_memex(
             recall_log=PostgresRecallLog(pool),
             answer_bytes=_ANSWER_BYTES if settings.database.scope_cache_mb else 0,
             reranking=reranking,
+            jobs=PostgresJobs(pool, IdSource()),
+            rules=rules,
+            condenser=condenser,
+            upkeep=metrics,
         )
         await loading
 
@@ -113,6 +128,12 @@ async def open_memex(
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))
         await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
         await stack.enter_async_context(running("recalls", service.flush_recalls, _RECALLS_S))
+        if settings.lifecycle.summarization_enabled:
+            interval_s = settings.lifecycle.summarization_interval_seconds
+            await stack.enter_async_context(running("consolidation", service.consolidate_due, interval_s))
+            await stack.enter_async_context(running("jobs", service.work, min(_JOBS_S, interval_s)))
+        if rules.policy.active:
+            await stack.enter_async_context(running("forgetting", service.forget_by_policy, _FORGET_S))
         yield service
         try:
             await service.flush_recalls()
@@ -147,6 +168,31 @@ async def _open_reranking(
         )
     finally:
         await reranker.close()
+
+
+def _rules(settings: Settings) -> LifecycleRules:
+    lifecycle = settings.lifecycle
+    return LifecycleRules(
+        remember_threshold=lifecycle.remember_threshold,
+        summarization_threshold=lifecycle.summarization_threshold,
+        summarization_batch_size=lifecycle.summarization_batch_size,
+        policy=Policy(
+            max_age_days=lifecycle.forget_after_days,
+            max_idle_days=lifecycle.forget_idle_days,
+            max_memories=lifecycle.forget_over_memories,
+            importance_floor=lifecycle.forget_importance_floor,
+            half_life_days=settings.ranking.recency_decay_days,
+        ),
+    )
+
+
+def _condenser(settings: Settings) -> Condenser | None:
+    llm = settings.llm
+    if not llm.llm_base_url:
+        return None
+    return OpenAICondenser(
+        base_url=llm.llm_base_url, api_key=llm.llm_api_key, model=llm.llm_model, deadline_s=llm.llm_deadline_s
+    )
 
 
 def open_embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:

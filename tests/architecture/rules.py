@@ -32,7 +32,9 @@ __all__ = [
     "swallowed",
 ]
 
-ADAPTERS = ("postgres", "embedding", "reranking", "graph", "cache")
+ADAPTERS = ("postgres", "embedding", "reranking", "graph", "cache", "llm")
+# What the service can do, where it is more than a few lines; each is a base class of it.
+CASES = ("gate", "consolidation", "forgetting")
 FACES = ("http", "mcp", "worker", "web")
 
 # What a part of a package may import from its own package. `_version` is everybody's.
@@ -65,12 +67,18 @@ _SERVER: dict[str, set[str]] = {
     "answers": {"ports"},
     "recalls": {"ports"},
     "reranked": {"ports"},
-    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers", "recalls", "reranked"},
-    **{adapter: {"ports", "settings"} for adapter in ADAPTERS},
-    **{face: {"service", "ports", "settings", "metrics", "logs", "access"} for face in FACES},
+    "lifecycle_ports": {"ports"},
+    "parts": {"ports", "lifecycle_ports", "ids", "ranking", "answers", "recalls", "reranked"},
+    **{case: {"ports", "lifecycle_ports", "parts", "checks", "indexing", *CASES} for case in CASES},
+    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers", "recalls", "reranked", *CASES},
+    **{adapter: {"ports", "lifecycle_ports", "ids", "settings"} for adapter in ADAPTERS},
+    **{
+        face: {"service", "ports", "settings", "metrics", "logs", "access", "lifecycle_ports", "checks", *CASES}
+        for face in FACES
+    },
 }
 # The composition root, and the commands that call it.
-_SERVER_ROOT = {"wiring", "reembed", "prepare", "serve", "stdio", "doctor", "testing", "__main__"}
+_SERVER_ROOT = {"wiring", "reembed", "work", "prepare", "serve", "stdio", "doctor", "testing", "__main__"}
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "_version"}
 _ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "testing", "logging_setup"}

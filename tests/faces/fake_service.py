@@ -10,6 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
 
+from memex.core.forgetting import Kept, Policy, fading
+from memex.core.lifecycle import Candidate, Outcome, Remembered
 from memex.core.memory import (
     BatchItem,
     DeleteReceipt,
@@ -25,13 +27,29 @@ from memex.core.memory import (
     Unset,
     Version,
 )
+from memex.core.render import Rendered, render
 from memex.protocol.errors import Conflict, InvalidInput, MemexError, NotFound
+from memex_server.consolidation import Summary
+from memex_server.forgetting import Forgotten
+from memex_server.lifecycle_ports import Job
 from memex_server.service import MemoryService
 
 Memories = list[Memory]  # names for types, since a method below is called `list`
 Versions = list[Version]
 
 START = datetime(2026, 5, 26, 10, 30, tzinfo=UTC)
+JOB = Job(
+    id=UUID(int=7),
+    kind="consolidate",
+    key="k",
+    payload={"user_id": "ann", "agent_id": "scout"},
+    state="dead",
+    attempts=6,
+    run_at=START,
+    last_error="the database does not answer",
+    created_at=START,
+    updated_at=START,
+)
 
 
 class FakeService:
@@ -207,6 +225,80 @@ class FakeService:
     async def count(self, *, user_id: str, agent_id: str | None = None) -> int:
         self._fail()
         return len(self._scope(user_id, agent_id))
+
+    # -- lifecycle -----------------------------------------------------------------------------
+
+    policy = Policy()
+
+    async def remember(self, candidate: Candidate) -> Remembered:
+        self._fail()
+        if "thank" in candidate.text.casefold():
+            return Remembered(Outcome.SKIPPED, None, 1.0, None, "small talk")
+        if candidate.supersedes is not None:
+            self._one(candidate.supersedes, candidate.user_id, None)
+        new = NewMemory(agent_id=candidate.agent_id, user_id=candidate.user_id, content=candidate.text)
+        stored = await self.store(new)
+        outcome = Outcome.STORED if stored.created else Outcome.MERGED
+        return Remembered(outcome, stored.memory.id, 7.0, 0.5, "preference; it is new")
+
+    async def retract(
+        self, memory_id: UUID, *, reason: str | None = None, user_id: str | None = None, agent_id: str | None = None
+    ) -> Memory:
+        self._fail()
+        memory = self._one(memory_id, user_id, agent_id)
+        return self._keep(dataclasses.replace(memory, deleted_at=START), "retracted")
+
+    async def undo_retraction(
+        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
+    ) -> Memory | None:
+        return await self.restore(memory_id, user_id=user_id, agent_id=agent_id)
+
+    async def consolidate(
+        self, *, user_id: str, agent_id: str | None = None, dry_run: bool = False
+    ) -> Sequence[Summary]:
+        self._fail()
+        found = self._scope(user_id, agent_id)
+        return [Summary(None if dry_run else m.id, m.agent_id, m.content, [m.id]) for m in found[:1]]
+
+    async def undo_consolidation(
+        self, summary_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
+    ) -> Sequence[UUID]:
+        self._fail()
+        return [self._one(summary_id, user_id, agent_id).id]
+
+    async def forget(
+        self, *, user_id: str, agent_id: str | None = None, policy: Policy, dry_run: bool = False
+    ) -> Forgotten:
+        self._fail()
+        kept = [
+            Kept(
+                id=m.id,
+                content=m.content,
+                importance=m.importance,
+                occurred_at=m.occurred_at,
+                updated_at=m.updated_at,
+                used_at=m.updated_at,
+                pinned=m.pinned,
+                expires_at=m.expires_at,
+            )
+            for m in self._scope(user_id, agent_id)
+        ]
+        gone = fading(kept, policy, START)
+        return Forgotten(gone, 0 if dry_run else len(gone))
+
+    async def jobs(self, *, state: str | None = None, limit: int = 100) -> Sequence[Job]:
+        self._fail()
+        return [] if state == "running" else [JOB][:limit]
+
+    async def retry_job(self, job_id: UUID) -> Job:
+        self._fail()
+        if job_id != JOB.id:
+            raise NotFound(f"no dead job {job_id}")
+        return dataclasses.replace(JOB, state="pending")
+
+    async def context(self, request: SearchRequest, *, token_budget: int) -> Rendered:
+        found = await self.search(request)
+        return render([hit.memory for hit in found.hits], token_budget=token_budget)
 
     async def health(self) -> Mapping[str, Any]:
         return {

@@ -15,10 +15,11 @@ from memex.core.memory import Filters, NewMemory, SearchMode, SearchRequest
 from memex_server.ids import IdSource
 from memex_server.metrics import Metrics
 from memex_server.ports import Clock, Embedder, FloatArray, Role
+from memex_server.postgres.jobs import PostgresJobs
+from memex_server.postgres.lifecycle import PostgresLifecycleRepo
 from memex_server.postgres.limiter import PostgresRateLimiter
 from memex_server.postgres.pool import Database, DatabaseFacts, open_database, vector_space
 from memex_server.postgres.recalls import PostgresRecallLog
-from memex_server.postgres.repo import PostgresRepo
 from memex_server.ranking import load_fusion
 from memex_server.reranked import Reranking
 from memex_server.service import MemoryService
@@ -103,9 +104,10 @@ def make_service(
     writes_per_minute: int = 0,
     searches_per_minute: int = 0,
     reranking: Reranking | None = None,
+    **options: Any,
 ) -> MemoryService:
     return MemoryService(
-        repo=PostgresRepo(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes),
+        repo=PostgresLifecycleRepo(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes),
         embedder=embedder or HashingEmbedder(),
         limiter=PostgresRateLimiter(
             database, clock, writes_per_minute=writes_per_minute, searches_per_minute=searches_per_minute
@@ -119,6 +121,8 @@ def make_service(
         answer_bytes=answer_bytes,
         recall_log=PostgresRecallLog(database),
         reranking=reranking,
+        jobs=PostgresJobs(database, IdSource()),
+        **options,
     )
 
 

@@ -129,6 +129,7 @@ class Memory:
     superseded_by: UUID | None
     condensed_into: UUID | None
     deleted_at: datetime | None
+    sources: tuple[str, ...] = ()  # every source that was merged into it, its own among them
 
 
 @dataclass(frozen=True, slots=True)

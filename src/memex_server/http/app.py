@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Lifespan
 from memex._version import __version__
 from memex.protocol.errors import MemexError
 from memex_server.access import Access
-from memex_server.http import health, v1
+from memex_server.http import health, lifecycle, v1
 from memex_server.http.docs import add_docs
 from memex_server.http.errors import HttpProblem, InvalidRequest, problem_of
 from memex_server.http.middleware import Shell
@@ -34,6 +34,7 @@ _DESCRIPTION = (
 )
 _TAGS = [
     {"name": "memories", "description": "Store, search, list, change and forget memories."},
+    {"name": "lifecycle", "description": "Decide what to keep, correct, condense and forget."},
     {"name": "service", "description": "Health and metrics."},
 ]
 
@@ -88,7 +89,7 @@ def create_app(
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    app.router.routes.extend([*v1.routes(service), *health.routes(service, metrics)])
+    app.router.routes.extend([*v1.routes(service), *lifecycle.routes(service), *health.routes(service, metrics)])
     add_docs(app)
     for kind in (HTTPException, RequestValidationError, MemexError):
         app.add_exception_handler(kind, _handle)

@@ -69,6 +69,7 @@ class MemoryOut(_Out):
     tags: list[str] = _doc("Labels.", ["style", "preference"])
     metadata: dict[str, Any] = _doc("The caller's own JSON.", {"channel": "chat", "turn": 12})
     source: str | None = _doc("Where it comes from.", "chat")
+    sources: list[str] = _doc("Every source that was merged into it.", ["chat", "mail"])
     session_id: str | None = _doc("The conversation it belongs to.", "session-7")
     expires_at: datetime | None = _doc("After this it is forgotten.", None)
     pinned: bool = _doc("Exempt from forgetting.", example=False)
@@ -237,6 +238,7 @@ def memory_document(memory: Memory, score: float | None = None) -> dict[str, Any
         "tags": memory.tags,
         "metadata": memory.metadata,
         "source": memory.source,
+        "sources": memory.sources,
         "session_id": memory.session_id,
         "expires_at": memory.expires_at,
         "pinned": memory.pinned,

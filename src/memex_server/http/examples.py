@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["BATCH", "PATCH", "SEARCH", "STORE"]
+__all__ = ["BATCH", "CONSOLIDATE", "CONTEXT", "FORGET", "PATCH", "REMEMBER", "RETRACT", "SEARCH", "STORE"]
 
 _PREFERENCE = {
     "agent_id": "my-agent",
@@ -54,4 +54,24 @@ SEARCH: dict[str, Any] = {
 PATCH: dict[str, Any] = {
     "importance": {"summary": "Only the importance", "value": {"importance": 2.0}},
     "text": {"summary": "A new text, and no source", "value": {"content": "User likes short answers.", "source": None}},
+}
+REMEMBER: dict[str, Any] = {
+    "preference": {
+        "summary": "A preference, kept",
+        "value": {"user_id": "user-123", "text": "用户偏好 Go，明确不要 Java 方案", "agent_id": "my-agent"},
+    },
+    "thanks": {"summary": "Thanks, skipped", "value": {"user_id": "user-123", "text": "谢谢，辛苦了"}},
+}
+RETRACT: dict[str, Any] = {"why": {"summary": "With a reason", "value": {"reason": "a misunderstanding"}}}
+CONSOLIDATE: dict[str, Any] = {
+    "try": {"summary": "Show what would be written", "value": {"user_id": "user-123", "dry_run": True}}
+}
+FORGET: dict[str, Any] = {
+    "age": {"summary": "What is older than a year", "value": {"user_id": "user-123", "max_age_days": 365.0}}
+}
+CONTEXT: dict[str, Any] = {
+    "prompt": {
+        "summary": "Up to 500 tokens",
+        "value": {"user_id": "user-123", "query": "how to deploy", "token_budget": 500},
+    }
 }

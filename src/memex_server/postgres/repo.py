@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import fields, replace
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 from uuid import UUID
 
 import asyncpg
 
 from memex.core.identity import same_key, shard_key
-from memex.core.memory import UNSET, DeleteReceipt, Memory, MemoryType, NewMemory, Patch, Stored, Version, utc
-from memex.protocol.errors import Conflict, NotFound, Unavailable
+from memex.core.memory import UNSET, DeleteReceipt, Memory, MemoryType, Patch, Stored, Version
+from memex.protocol.errors import Conflict
 
 from ..ports import Candidates, Fetched, IdempotencyKey, IndexEntry, PreparedMemory, Query
 from .pool import Database
 from .queries import load
 from .rows import index_columns, store_columns, to_memory, to_new, to_version
 from .search import Searcher
+from .transactions import affected, apart, found, patched, retried
 
 __all__ = ["PostgresRepo"]
 
-T = TypeVar("T")
 _KEY_LIFE = timedelta(hours=24)
 _COUNTER_LIFE = timedelta(minutes=2)
-_ATTEMPTS = 5  # for a transaction that lost a deadlock; each waits longer
 
 
 class PostgresRepo:
@@ -62,7 +59,7 @@ class PostgresRepo:
                 await connection.execute(self._sql["settle_key"], shard, key.key, outcome)
                 return stored
 
-        return await _retried(run)
+        return await retried(run)
 
     async def replay(self, key: IdempotencyKey) -> list[Stored] | None:
         """See the port."""
@@ -118,7 +115,7 @@ class PostgresRepo:
         """See the port."""
         async with self._db.connection() as connection:
             row = await connection.fetchrow(self._sql["get"], memory_id, user_id, agent_id, deleted)
-        return to_memory(_found(row, memory_id))
+        return to_memory(found(row, memory_id))
 
     async def count(self, *, user_id: str, agent_id: str | None, now: datetime) -> int:
         """See the port."""
@@ -131,7 +128,7 @@ class PostgresRepo:
         async with self._db.connection() as connection:
             tombstones_too = True
             row = await connection.fetchrow(self._sql["get"], memory_id, user_id, agent_id, tombstones_too)
-            row = _found(row, memory_id)
+            row = found(row, memory_id)
             versions = await connection.fetch(self._sql["versions"], row["shard"], memory_id)
         if versions:
             return [to_version(v) for v in versions]
@@ -179,9 +176,9 @@ class PostgresRepo:
 
         async def run() -> Memory:
             async with self._db.transaction() as connection:
-                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=False)
+                row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=False))
                 old = to_memory(row)
-                new = _patched(to_new(old, row["given_at"]), patch)
+                new = patched(to_new(old, row["given_at"]), patch)
                 shard, key = row["shard"], same_key(self._tenant, new)
                 await connection.execute(self._sql["first_versions"], shard, [memory_id])
                 occurred_at = new.occurred_at if patch.occurred_at is not UNSET else old.occurred_at
@@ -200,22 +197,19 @@ class PostgresRepo:
                 await connection.execute(self._sql["next_versions"], shard, [memory_id], "updated", now, agent_id, None)
                 return to_memory(changed)
 
-        return await _retried(run)
+        return await retried(run)
 
     async def delete(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime) -> None:
         """See the port."""
 
         async def run() -> None:
             async with self._db.transaction() as connection:
-                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=False)
-                await connection.execute(self._sql["first_versions"], row["shard"], [memory_id])
-                await connection.fetchrow(self._sql["bury"], row["shard"], memory_id, now)
-                await self._unindex(connection, row["shard"], [memory_id])
-                await connection.execute(
-                    self._sql["next_versions"], row["shard"], [memory_id], "deleted", now, agent_id, None
-                )
+                row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=False))
+                sources = await connection.fetch(self._sql["lock_sources"], row["shard"], memory_id, None)
+                ids = [memory_id, *(source["id"] for source in sources)]
+                await self._bury(connection, row["shard"], ids, "deleted", now, actor=agent_id)
 
-        await _retried(run)
+        await retried(run)
 
     async def restore(
         self,
@@ -237,6 +231,11 @@ class PostgresRepo:
                 if row["content"] != content:
                     raise Conflict(f"memory {memory_id} was changed and deleted meanwhile: try again")
                 shard = row["shard"]
+                if row["condensed_into"] is not None:
+                    summary = row["condensed_into"]
+                    raise Conflict(f"it was deleted with its summary: restore {summary}", existing_id=str(summary))
+                sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, row["deleted_at"])
+                source_ids = [source["id"] for source in sources]
                 try:
                     async with connection.transaction():
                         live = await connection.fetchrow(self._sql["unbury"], shard, memory_id, now)
@@ -244,12 +243,13 @@ class PostgresRepo:
                     key = same_key(self._tenant, to_new(to_memory(row), row["given_at"]))
                     raise await self._same(connection, shard, key) from e
                 await self._index(connection, shard, memory_id, index)
-                await connection.execute(
-                    self._sql["next_versions"], shard, [memory_id], "restored", now, agent_id, None
-                )
+                await connection.execute(self._sql["unbury_many"], shard, source_ids, now)
+                await connection.execute(self._sql["purge_retractions"], shard, [memory_id])
+                ids = [memory_id, *source_ids]
+                await connection.execute(self._sql["next_versions"], shard, ids, "restored", now, agent_id, None)
                 return to_memory(live)
 
-        return await _retried(run)
+        return await retried(run)
 
     async def purge(
         self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
@@ -259,11 +259,17 @@ class PostgresRepo:
         async def run() -> DeleteReceipt:
             async with self._db.transaction() as connection:
                 row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
-                await self._purge(connection, row["shard"], [memory_id])
+                shard = row["shard"]
+                if row["deleted_at"] is None:
+                    apart(row)
+                derived = await connection.fetch(self._sql["derived"], shard, [memory_id])
+                ids = [memory_id, *(one["id"] for one in derived)]
+                await self._purge(connection, shard, ids)
+                await connection.execute(self._sql["purge_retractions"], shard, ids)
                 digest = hashlib.sha256(row["content"].encode()).hexdigest()
                 return DeleteReceipt(id=memory_id, content_sha256=digest, purged_at=now)
 
-        return await _retried(run)
+        return await retried(run)
 
     async def delete_scope(self, *, user_id: str, agent_id: str | None, purge: bool, now: datetime) -> int:
         """See the port."""
@@ -275,14 +281,12 @@ class PostgresRepo:
                 live = [row["id"] for row in rows if row["live"]]
                 if purge:
                     await self._purge(connection, shard, [row["id"] for row in rows])
+                    await connection.execute(self._sql["purge_scope_retractions"], shard, user_id, agent_id)
                     return len(rows)
-                await connection.execute(self._sql["first_versions"], shard, live)
-                await connection.execute(self._sql["bury_many"], shard, live, now)
-                await self._unindex(connection, shard, live)
-                await connection.execute(self._sql["next_versions"], shard, live, "deleted", now, agent_id, None)
+                await self._bury(connection, shard, live, "deleted", now, actor=agent_id)
                 return len(live)
 
-        return await _retried(run)
+        return await retried(run)
 
     async def tidy(self, *, now: datetime, tombstone_days: float, limit: int) -> dict[str, int]:
         """See the port."""
@@ -302,14 +306,14 @@ class PostgresRepo:
         async with self._db.connection() as connection:
             keys = await connection.execute(self._sql["forget_keys"], now - _KEY_LIFE)
             counters = await connection.execute(self._sql["forget_counters"], now - _COUNTER_LIFE)
-        return {"expired": buried, "purged": purged, "keys": _affected(keys), "counters": _affected(counters)}
+        return {"expired": buried, "purged": purged, "keys": affected(keys), "counters": affected(counters)}
 
     # -- parts of a transaction ----------------------------------------------------------------
 
     async def _lock(
         self, connection: Any, memory_id: UUID, user_id: str | None, agent_id: str | None, *, deleted: bool
     ) -> Any:
-        return _found(await connection.fetchrow(self._sql["lock"], memory_id, user_id, agent_id, deleted), memory_id)
+        return found(await connection.fetchrow(self._sql["lock"], memory_id, user_id, agent_id, deleted), memory_id)
 
     async def _index(self, connection: Any, shard: int, memory_id: UUID, index: IndexEntry) -> None:
         terms, vectors = index_columns(index)
@@ -320,6 +324,22 @@ class PostgresRepo:
     async def _unindex(self, connection: Any, shard: int, ids: Sequence[UUID]) -> None:
         await connection.execute(self._sql["unindex_terms"], shard, ids)
         await connection.execute(self._sql["unindex_vectors"], shard, ids)
+
+    async def _bury(
+        self,
+        connection: Any,
+        shard: int,
+        ids: Sequence[UUID],
+        action: str,
+        now: datetime,
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        await connection.execute(self._sql["first_versions"], shard, ids)
+        await connection.execute(self._sql["bury_many"], shard, ids, now)
+        await self._unindex(connection, shard, ids)
+        await connection.execute(self._sql["next_versions"], shard, ids, action, now, actor, reason)
 
     async def _purge(self, connection: Any, shard: int, ids: Sequence[UUID]) -> None:
         await self._unindex(connection, shard, ids)
@@ -350,31 +370,3 @@ class PostgresRepo:
                 self._sql["list"], shard, user_id, agent_id, memory_type, list(tags) or None, before, state, limit, now
             )
         return [to_memory(row) for row in rows]
-
-
-def _patched(old: NewMemory, patch: Patch) -> NewMemory:
-    changes = {f.name: getattr(patch, f.name) for f in fields(patch)}
-    changes = {name: utc(value) if isinstance(value, datetime) else value for name, value in changes.items()}
-    return replace(old, **{name: value for name, value in changes.items() if value is not UNSET})
-
-
-def _found(row: Any, memory_id: UUID) -> Any:
-    if row is None:
-        raise NotFound(f"no memory {memory_id} in this scope")
-    return row
-
-
-def _affected(status: str) -> int:
-    return int(status.rsplit(" ", 1)[-1])
-
-
-async def _retried(run: Callable[[], Awaitable[T]]) -> T:
-    """Run a transaction again when the database broke a tie between two of them."""
-    for attempt in range(_ATTEMPTS):
-        try:
-            return await run()
-        except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as e:
-            if attempt == _ATTEMPTS - 1:
-                raise Unavailable("too many writers of the same memories at once", retry_after_s=1) from e
-            await asyncio.sleep(0.01 * 2**attempt)
-    raise AssertionError("unreachable")

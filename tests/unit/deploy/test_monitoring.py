@@ -16,11 +16,6 @@ from memex_server.metrics import Metrics
 _LE = "le"
 # Words of PromQL that look like names.
 _WORDS = {"sum", "by", "rate", "increase", "histogram_quantile", "le"}
-# Counted by the summariser, with their labels, in the process that runs it.
-_SUMMARISER = {
-    "memex_consolidation_runs_total": {"outcome"},
-    "memex_consolidated_memories_total": set[str](),
-}
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +31,13 @@ def known() -> dict[str, set[str]]:
     metrics.pool(active=1, idle=1)
     metrics.rate_limited("write")
     metrics.search_stage("embed", 0.01)
+    metrics.consolidated("condensed", 50, 0.01)
     text = metrics.render()[0].decode()
     found: dict[str, set[str]] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             found.setdefault(sample.name, set()).update(sample.labels)
-    return _SUMMARISER | found
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 -- fragment: row
 m.shard, m.id, m.user_id, m.agent_id, m.session_id, m.memory_type, m.content, m.given_at, m.importance, m.tags,
 m.metadata, m.source, m.pinned, m.occurrences, m.occurred_at, m.created_at, m.updated_at, m.valid_from, m.valid_to,
-m.superseded_by, m.condensed_into, m.deleted_at, m.expires_at
+m.superseded_by, m.condensed_into, m.deleted_at, m.expires_at, m.sources
 
 -- name: store
 -- Inserts new memories with their vectors and terms, or counts a repeat of one that is there.
@@ -41,6 +41,8 @@ WITH input AS (
         tags = (m.tags || ARRAY(SELECT unnest(excluded.tags) EXCEPT SELECT unnest(m.tags) ORDER BY 1))[1:100],
         metadata = m.metadata || excluded.metadata,
         source = coalesce(m.source, excluded.source),
+        sources = CASE WHEN excluded.source IS NULL OR excluded.source = m.source OR excluded.source = ANY (m.sources)
+                       THEN m.sources ELSE (m.sources || excluded.source)[1:100] END,
         session_id = coalesce(m.session_id, excluded.session_id),
         pinned = m.pinned OR excluded.pinned,
         expires_at = CASE WHEN m.expires_at IS NOT NULL AND excluded.expires_at IS NOT NULL
@@ -95,7 +97,7 @@ WHERE m.shard = $1 AND m.user_id = $2
   AND ($4::text IS NULL OR m.memory_type = $4)
   AND ($5::text[] IS NULL OR m.tags @> $5)
   AND ($6::uuid IS NULL OR m.id < $6)
-  AND ($7 = 'all' OR ($7 = 'live' AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+  AND ($7 = 'all' OR ($7 = 'live' AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.superseded_by IS NULL
                                         AND (m.expires_at IS NULL OR m.expires_at > $9))
        OR ($7 = 'deleted' AND m.deleted_at IS NOT NULL))
 ORDER BY m.id DESC
@@ -104,7 +106,8 @@ LIMIT $8
 -- name: count
 SELECT count(*) FROM memories m
 WHERE m.shard = $1 AND m.user_id = $2 AND ($3::text IS NULL OR m.agent_id = $3)
-  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND (m.expires_at IS NULL OR m.expires_at > $4)
+  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.superseded_by IS NULL
+  AND (m.expires_at IS NULL OR m.expires_at > $4)
 
 -- name: first_versions
 -- Memories as they were made, written down just before their first change.
@@ -144,9 +147,6 @@ WHERE shard = $1 AND id = $2
 SELECT id FROM memories
 WHERE shard = $1 AND same_key = $2 AND deleted_at IS NULL AND superseded_by IS NULL AND condensed_into IS NULL
 
--- name: bury
-UPDATE memories AS m SET deleted_at = $3, updated_at = $3 WHERE m.shard = $1 AND m.id = $2 RETURNING {row}
-
 -- name: unbury
 UPDATE memories AS m SET deleted_at = NULL, updated_at = $3 WHERE m.shard = $1 AND m.id = $2 RETURNING {row}
 
@@ -171,6 +171,27 @@ FROM unnest($4::smallint[], $5::integer[], $6::integer[], $7::halfvec[])
 
 -- name: bury_many
 UPDATE memories SET deleted_at = $3, updated_at = $3 WHERE shard = $1 AND id = ANY ($2::uuid[])
+
+-- name: lock_sources
+-- Sources of a summary, locked: live ones, or those that were deleted with it at $3.
+SELECT m.id FROM memories m
+WHERE m.shard = $1 AND m.condensed_into = $2 AND m.deleted_at IS NOT DISTINCT FROM $3::timestamptz
+ORDER BY m.id FOR UPDATE
+
+-- name: unbury_many
+UPDATE memories SET deleted_at = NULL, updated_at = $3 WHERE shard = $1 AND id = ANY ($2::uuid[])
+
+-- name: derived
+-- What was made of the memories $2, or what they were made of: it goes with them.
+SELECT id FROM memories WHERE shard = $1 AND condensed_into = ANY ($2::uuid[])
+UNION
+SELECT condensed_into FROM memories WHERE shard = $1 AND id = ANY ($2::uuid[]) AND condensed_into IS NOT NULL
+
+-- name: purge_retractions
+DELETE FROM retractions WHERE shard = $1 AND memory_id = ANY ($2::uuid[])
+
+-- name: purge_scope_retractions
+DELETE FROM retractions WHERE shard = $1 AND user_id = $2 AND ($3::text IS NULL OR agent_id = $3)
 
 -- name: lock_scope
 -- Rows of the scope, tombstones too, locked in one order.

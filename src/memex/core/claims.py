@@ -1,0 +1,207 @@
+"""What two short texts claim about the same thing: by their words, in English, Chinese and Japanese.
+
+Cosines cannot tell "red tea" from "green tea", or a meeting at ten from one at eleven. So texts are
+taken apart in clauses, clauses in units (stems, numbers, single CJK characters) without the words
+that carry no claim, with one name for all ways to like and a sign for negation; then compared exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from .fold import canonical, fold
+from .stem import stem
+from .text import content_hash
+from .traits import read_turn
+
+__all__ = ["MAX_COMPARED_CHARS", "Clause", "Relation", "clauses", "overlap", "relation", "restates", "units"]
+
+MAX_COMPARED_CHARS = 2_000  # a longer text is more than a claim
+
+Relation = Literal["equal", "contains", "within", "negates", "extends", "other"]
+
+_LIKE = "\x01"
+_NOT = "\x02"
+
+
+def _rx(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(canonical(pattern) for pattern in patterns))
+
+
+_LIKED = _rx(
+    r"\b(?:(?:really |also |always |much |would )*(?:prefers?|preferred|likes?|loves?|enjoys?|wants?))\b(?: to(?: (?:use|have))?\b)?"
+    r"(?: using\b)?",
+    r"(?:很|更|最|比较|一直|特别)?(?:偏好|喜欢|喜爱|热爱|爱)(?:使?用)?",
+    r"(?:を使うの)?[がをは]?(?:とても|大|一番)?(?:好き(?:です|だ|で|な)?|好み(?:です|、)?|好む|好んで(?:いる|います)?)",
+)
+_DISLIKED = _rx(
+    r"\b(?:(?:really |strongly )*(?:dislikes?|hates?|detests?|avoids?)|(?:(?:explicitly|clearly) )?(?:does|do) not (?:like|want)|"
+    r"(?:doesn't|don't|no longer) (?:like|want)s?)\b",
+    r"(?:明确)?(?:讨厌|厌恶|不(?:要|想要?|喜欢|爱))",
+    r"[がをは]?(?:嫌い(?:です|だ)?|苦手(?:です|だ)?|不要(?:です|だ|と明言した)?)",
+)
+_NEGATIONS = _rx(
+    r"\b(?:not|no|never|cannot|nobody|without|neither|nor)\b|n't\b",
+    r"不|没有?|别|勿",
+    r"(?:は)?(?:ありません|ません|なく|ない)",
+)
+# Words without which a claim is the same claim.
+_FILLER = _rx(
+    r"请|麻烦|的|了|很|都|也|就|是|在|我们|咱们|我|用户|主人|现在|目前|一直|使用|用|进行|名字|叫|语言|方案|明确|写|说|目录下?|一般|通常",
+    r"ユーザー(?:は|が)?|私(?:は|たちは)?|うちの|今は|いつも|必ず|とても|言語|の案は?|明言",
+    r"(?<=[a-z\d/]) ?[上下](?=$|[ ,。])",
+)
+_FILLER_WORDS = frozenset(
+    """i we my our me us user users user's the a an to of is are am be was were been do does did will would i'm we're i've
+    in on at for with by from as that this it its really very please always just also so happen happens named called name
+    use uses used using language explicitly clearly currently now there have has own folder live lives living deployed
+    run runs running""".split()
+)
+# Around these words the order says who is which.
+_ORDERED = _rx(
+    r"\b(?:than|over|before|after|instead|rather|from|to)\b",
+    r"比|胜过|超过|先于|之前|之后",
+    r"より|から|まで|前に|後に",
+)
+_BREAK = re.compile(r"[,;:。、!?\n]+|\.(?=\s|$)|\b(?:and|but|while|because|so that)\b|而且|但是?|并且|因为")
+_TOKEN = re.compile(
+    r"[\x01\x02]|[〇一二三四五六七八九十百千万两]{2,}|[\u30a1-\u30ff]+|[\u3400-\u9fff\uac00-\ud7a3]|[\u3041-\u309f]+"
+    r"|[^\W\u3041-\u9fff\uac00-\ud7a3]+(?:[./\-'][^\W\u3041-\u9fff\uac00-\ud7a3]+)*"
+)
+_SCRIPTS = (
+    ("kana", re.compile(r"[\u3041-\u30fa]")),
+    ("hangul", re.compile(r"[\uac00-\ud7a3]")),
+    ("han", re.compile(r"[\u3400-\u9fff]")),
+)
+_KANA = re.compile(r"[\u3041-\u309f]+\Z")
+_PARTICLE = "はがをにでのとへやも"
+_ENDING = re.compile(
+    r"(?:です|でした|だ|だった|である|ます|ました|する|します|した|して(?:いる|います)?|て(?:いる|います|ある|あります|ください)|で(?:す)?|"
+    r"いる|います|ある|あります|といいます|という|ください|だけ|こと|の|は|が|を|に)+\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One part of a text: its units as a sorted tuple (so repeats count), and whether it denies them."""
+
+    units: tuple[str, ...]
+    negated: bool
+
+
+def clauses(text: str) -> list[Clause]:
+    """Return the clauses of what a text says that claim anything."""
+    said = fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
+    found = []
+    for written in _BREAK.split(said):
+        part = _LIKED.sub(f" {_LIKE} ", _DISLIKED.sub(f" {_NOT} {_LIKE} ", written))
+        part = _NEGATIONS.sub(f" {_NOT} ", part)
+        tokens = _tokens(_FILLER.sub(" ", part), part)
+        negated = sum(token == _NOT for token in tokens) % 2 == 1
+        kept = [token for token in tokens if token != _NOT]
+        if not kept:
+            continue
+        if _ORDERED.search(part):
+            kept = [" ".join(kept)]
+        found.append(Clause(tuple(sorted(kept)), negated))
+    return found
+
+
+def units(text: str) -> set[str]:
+    """Return the different units of a text, whatever its clauses."""
+    return {unit for clause in clauses(text) for joined in clause.units for unit in joined.split(" ")} - {_LIKE}
+
+
+def overlap(a: str, b: str) -> float:
+    """Return the share of common units (Jaccard), 0 to 1."""
+    one, other = units(a), units(b)
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def relation(new: str, old: str, *, near: bool = False) -> Relation:
+    """Return how the claims of `new` stand to those of `old`.
+
+    equal: the same clauses. within: `old` says all of it, and more. contains: the other way round.
+    negates: a clause with the same units and the other sign. extends (only if `near`, which a very
+    high cosine grants): one text has a few words more than the other, and none is replaced.
+    Texts in different scripts are other ones, and so are long ones that are not the same to the letter.
+    """
+    if max(len(new), len(old)) > MAX_COMPARED_CHARS:
+        return "equal" if content_hash(new) == content_hash(old) else "other"
+    a, b = clauses(new), clauses(old)
+    if not a or not b or _script(new) != _script(old):
+        return "other"
+    first, second = set(a), set(b)
+    if {Clause(c.units, not c.negated) for c in first} & second:
+        return "negates"
+    if first == second:
+        return "equal"
+    if first < second:
+        return "within"
+    if first > second:
+        return "contains"
+    # The same units, cut in clauses in another way.
+    signs = [{c.negated for c in found} for found in (a, b)]
+    if signs[0] == signs[1] == {False}:
+        more, less = (Counter(u for c in found for u in c.units) for found in (a, b))
+        if more == less:
+            return "equal"
+        if near and _few_more(more, less):
+            return "extends"
+    return "other"
+
+
+def restates(sentence: str, claim: str) -> bool:
+    """Whether `sentence` makes the claim (again), perhaps among others."""
+    return relation(sentence, claim) in {"equal", "contains"}
+
+
+def _script(text: str) -> str:
+    """Return which of the scripts a text is in that tell its language; each language keeps its own wording."""
+    return next((name for name, pattern in _SCRIPTS if pattern.search(text)), "")
+
+
+def _few_more(a: Counter[str], b: Counter[str]) -> bool:
+    extra, missing = a - b, b - a
+    if extra and missing:
+        return False  # something stands in the place of something else
+    added = extra or missing
+    if any(re.search(r"\d|[〇一二三四五六七八九十百千万两]", unit) for unit in added):
+        return False
+    return sum(added.values()) * 4 <= sum((a | b).values())
+
+
+def _tokens(text: str, original: str) -> list[str]:
+    found: list[str] = []
+    previous_end = -1
+    japanese = re.search(r"[\u3041-\u309f]", original) is not None
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if _KANA.match(token):
+            beside = previous_end == match.start()
+            token = _content(token, after_word=beside) if japanese else token
+            previous_end = match.end()
+            if token:
+                found.append(token)
+            continue
+        previous_end = match.end()
+        if token.isascii() and token[0] not in "\x01\x02":
+            if token in _FILLER_WORDS:
+                continue
+            token = stem(token.removesuffix("'s"))
+        found.append(token)
+    return found
+
+
+def _content(run: str, *, after_word: bool) -> str:
+    """Return what a run of hiragana holds beside particles, endings and okurigana."""
+    if _ENDING.fullmatch(run):
+        return ""
+    if after_word:
+        if run[0] not in _PARTICLE:
+            return ""
+        run = run[1:]
+    return _ENDING.sub("", run)

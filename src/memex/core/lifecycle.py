@@ -1,0 +1,207 @@
+"""The decisions about a candidate for memory: keep it, merge it, let it supersede, or leave it.
+
+Pure functions: what is near in meaning comes in with its cosine, the time and the thresholds as arguments.
+Importance is in `importance`, what two texts claim in `claims`, what no longer holds in `contradiction`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from .claims import relation
+from .contradiction import contradicts, retired
+from .memory import MAX_TAGS, Memory, NewMemory
+from .redact import REDACTED
+from .render import is_rendered, without_rendered
+from .text import term_counts
+
+__all__ = [
+    "Candidate",
+    "Decision",
+    "Neighbour",
+    "Outcome",
+    "Remembered",
+    "admit",
+    "decide",
+    "informative",
+    "merged",
+    "rating_of",
+    "stored_importance",
+]
+
+_MOST_SUPERSEDED = 5  # by one statement; more would be a sign of a rule gone wrong
+_IMPORTANCE_PER_RATING = 5.0  # a rating of 5 is the importance of 1.0 that a plain memory has
+
+_MERGED_BECAUSE = {
+    "equal": "it says the same",
+    "within": "it is part of what is known",
+    "contains": "it says what is known, and more",
+    "extends": "it says nearly the same",
+}
+
+
+class Outcome(StrEnum):
+    """What became of a candidate."""
+
+    STORED = "stored"
+    MERGED = "merged"
+    SUPERSEDED = "superseded"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What a caller offers for remembering. None: the service's own value.
+
+    `threshold` is on the scale of ratings, 1 to 10; `similarity` a cosine from which two texts may be
+    the same; `supersedes` names a memory that this one corrects.
+    """
+
+    user_id: str
+    text: str
+    agent_id: str
+    memory_type: str | None = None
+    source: str | None = None
+    session_id: str | None = None
+    occurred_at: datetime | None = None
+    tags: tuple[str, ...] = ()
+    threshold: float | None = None
+    similarity: float | None = None
+    supersedes: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of a candidate: the memory that now holds it (None if skipped), its rating and why."""
+
+    outcome: Outcome
+    id: UUID | None
+    rating: float
+    similarity: float | None
+    reason: str
+    superseded: tuple[UUID, ...] = ()
+    scored_by: str = "rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A current memory near to the candidate, and the cosine between the two."""
+
+    memory: Memory
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do: merge into `target`, or store and let it supersede `over`."""
+
+    outcome: Outcome
+    reason: str
+    similarity: float | None = None
+    target: Memory | None = None
+    over: tuple[Memory, ...] = ()
+
+
+def admit(text: str) -> tuple[str, str | None]:
+    """Return what of `text` may be remembered, and why nothing may (None if something may).
+
+    What memex rendered itself is taken out: a memory that comes back through a prompt is not news.
+    """
+    rest = without_rendered(text) if is_rendered(text) else text.strip()
+    if not rest:
+        return "", "it is what memory itself had shown"
+    if not term_counts(rest.replace(REDACTED, ""))[0]:
+        return "", "it says nothing that could be found again"
+    return rest, None
+
+
+def rating_of(importance: float) -> float:
+    """Return the rating (1 to 10) that a stored importance (0 to 2) stands for."""
+    return max(1.0, min(10.0, importance * _IMPORTANCE_PER_RATING))
+
+
+def stored_importance(rating: float) -> float:
+    """Return the importance (0 to 2) under which a memory of this rating is kept."""
+    return max(0.0, min(2.0, rating / _IMPORTANCE_PER_RATING))
+
+
+def decide(
+    text: str,
+    neighbours: Sequence[Neighbour],
+    *,
+    floor: float,
+    same: float,
+    at: datetime,
+    supersedes: UUID | None = None,
+) -> Decision:
+    """Return what to do with an admitted text, given the current memories around it.
+
+    From the cosine `floor` on two texts may be about the same, and their words decide; from `same` on
+    a few words more or less do not matter. `at` is when the candidate happened: what happened later
+    than it is never superseded by it.
+    """
+    nearest = max((n.similarity for n in neighbours), default=None)
+    over: list[Memory] = []
+    reason = ""
+    for near in sorted(neighbours, key=lambda n: -n.similarity):
+        if near.memory.id == supersedes:
+            over.append(near.memory)
+            reason = "the caller says so"
+            continue
+        if near.similarity < floor:
+            continue
+        why = contradicts(text, near.memory.content)
+        if why and near.memory.occurred_at <= at and not near.memory.pinned and len(over) < _MOST_SUPERSEDED:
+            over.append(near.memory)
+            reason = reason or why
+    if over:
+        return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over))
+    for near in sorted(neighbours, key=lambda n: -n.similarity):
+        if near.similarity < floor:
+            break
+        how = relation(text, near.memory.content, near=near.similarity >= same)
+        if how in _MERGED_BECAUSE and not (how == "contains" and retired(text)):
+            words = {
+                "equal": "it says the same",
+                "within": "it is part of what is known",
+                "contains": "it says more of",
+            }
+            return Decision(Outcome.MERGED, words.get(how, "it says nearly the same"), near.similarity, near.memory)
+    return Decision(Outcome.STORED, "it is new", nearest)
+
+
+def informative(new: str, old: str) -> str:
+    """Return the text that tells more: the one with more different terms; of equals the old one."""
+    return new if len(term_counts(new)[0]) > len(term_counts(old)[0]) else old
+
+
+def merged(old: Memory, new: NewMemory) -> tuple[NewMemory, tuple[str, ...]]:
+    """Return `old` as it is after `new` was merged into it, and every source that it has then.
+
+    The more informative text, the union of tags and metadata (the old one's values), the higher
+    importance, the latest event time; the time of making is the old one's, as its row stays.
+    """
+    tags = [*old.tags, *(tag for tag in new.tags if tag not in old.tags)][:MAX_TAGS]
+    sources = [*old.sources, *([new.source] if new.source and new.source not in old.sources else [])]
+    occurred_at = old.occurred_at if new.occurred_at is None else max(old.occurred_at, new.occurred_at)
+    expiries = (old.expires_at, new.expires_at)
+    result = replace(
+        new,
+        agent_id=old.agent_id,
+        user_id=old.user_id,
+        content=informative(new.content, old.content),
+        importance=max(old.importance, new.importance),
+        memory_type=old.memory_type,
+        occurred_at=occurred_at,
+        tags=tuple(tags),
+        metadata={**new.metadata, **old.metadata},
+        source=old.source or new.source,
+        session_id=old.session_id or new.session_id,
+        expires_at=None if None in expiries else max(e for e in expiries if e is not None),
+        pinned=old.pinned or new.pinned,
+    )
+    return result, tuple(sources)

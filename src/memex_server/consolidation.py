@@ -1,0 +1,210 @@
+"""Consolidation: the oldest events of a crowded scope become one summary, from which they can be taken again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from uuid import UUID
+
+from memex.core.claims import restates
+from memex.core.memory import Memory, MemoryType, NewMemory
+from memex.core.passages import sentences
+from memex.core.summarize import summarize
+from memex.protocol.errors import Conflict, MemexError, NotFound, Unavailable
+
+from .checks import check_scope
+from .indexing import index_texts
+from .lifecycle_ports import Job, Scope
+from .parts import Parts
+from .ports import Archived, PreparedMemory
+
+__all__ = ["CONSOLIDATE", "Consolidation", "Summary"]
+
+T = TypeVar("T")
+CONSOLIDATE = "consolidate"
+_SOURCE = "memex:consolidation"
+_ATTEMPTS = 5
+_MOST_BATCHES = 200  # of one scope in one go; the rest is the next one's
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary and what it is made of; `id` None if it was only tried."""
+
+    id: UUID | None
+    agent_id: str
+    content: str
+    sources: Sequence[UUID]
+
+
+class Consolidation(Parts):
+    """Condensing, undoing it, and the jobs that do it beside requests."""
+
+    async def consolidate(self, *, user_id: str, agent_id: str | None = None, dry_run: bool = False) -> list[Summary]:
+        """Condense what is over the threshold in a user's scopes now; with `dry_run` only show the next batch of each.
+
+        Raises:
+            InvalidInput, Unavailable.
+        """
+        check_scope(user_id, agent_id)
+        agents = [agent_id] if agent_id is not None else await self._repo.condensable_agents(user_id)
+        made: list[Summary] = []
+        for agent in agents:
+            if dry_run:
+                if await self._repo.condensable_count(user_id, agent) > self._rules.summarization_threshold:
+                    summary, _ = await self._draft(user_id, agent)
+                    made += [summary] if summary is not None else []
+            else:
+                made += await self._consolidate_scope(Scope(user_id, agent, 0))
+        return made
+
+    async def undo_consolidation(
+        self, summary_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, keep_apart: bool = True
+    ) -> list[UUID]:
+        """Make the sources of a summary current again and drop the summary; return the sources.
+
+        With `keep_apart` they are not condensed again. Raises InvalidInput, NotFound, Conflict, Unavailable.
+        """
+        check_scope(user_id, agent_id)
+        for _ in range(_ATTEMPTS):
+            sources = await self._repo.sources(summary_id, user_id=user_id, agent_id=agent_id)
+            indexes = await index_texts(self._embedder, [memory.content for memory in sources])
+            released = await self._repo.release(
+                summary_id,
+                {m.id: (m.content, index) for m, index in zip(sources, indexes, strict=True)},
+                keep_apart=keep_apart,
+                actor=agent_id,
+                now=self._clock(),
+            )
+            if released:
+                self._observer.operation("consolidate", "undone")
+                return [memory.id for memory in sources]
+        raise Conflict(f"the sources of {summary_id} change too fast: try again")
+
+    async def _apart(self, run: Callable[[], Awaitable[T]]) -> T:
+        """Do something with a memory, after taking it out of its summary if it stands in one."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return await run()
+            except Archived as e:
+                try:
+                    await self.undo_consolidation(e.summary_id, keep_apart=False)
+                except NotFound:
+                    continue  # somebody else has taken it apart
+        raise Unavailable("the memory is condensed again and again", retry_after_s=1)
+
+    # -- jobs ----------------------------------------------------------------------------------
+
+    async def consolidate_due(self) -> int:
+        """Plan and carry out what is due now; return how many jobs were carried out. Raises Unavailable."""
+        await self.plan_consolidation()
+        return await self.work()
+
+    async def plan_consolidation(self) -> int:
+        """Add a job for each crowded scope; return how many are new. Raises Unavailable."""
+        added = 0
+        for scope in await self._repo.crowded(self._rules.summarization_threshold):
+            payload = {"user_id": scope.user_id, "agent_id": scope.agent_id}
+            key = f"{len(scope.user_id)}:{scope.user_id}{scope.agent_id}"
+            added += await self._jobs.enqueue(CONSOLIDATE, key, payload, now=self._clock())
+        return added
+
+    async def work(self, *, limit: int = 100) -> int:
+        """Carry out up to `limit` due jobs; return how many. A failed one comes back later. Raises Unavailable."""
+        for done in range(limit):
+            job = await self._jobs.claim([CONSOLIDATE], now=self._clock())
+            if job is None:
+                return done
+            try:
+                await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0))
+            except MemexError as e:
+                state = await self._jobs.failed(job, str(e), now=self._clock())
+                self._observer.operation("job", state)
+            except BaseException:
+                await self._jobs.hand_back(job, now=self._clock())
+                raise
+            else:
+                await self._jobs.done(job)
+                self._observer.operation("job", "done")
+        return limit
+
+    async def jobs(self, *, state: str | None = None, limit: int = 100) -> Sequence[Job]:
+        """Return jobs that wait, run or have failed for good, oldest first. Raises Unavailable."""
+        return await self._jobs.jobs(state, limit)
+
+    async def retry_job(self, job_id: UUID) -> Job:
+        """Let a dead job be tried again. Raises NotFound, Unavailable."""
+        return await self._jobs.revive(job_id, now=self._clock())
+
+    # -- one scope -----------------------------------------------------------------------------
+
+    async def _consolidate_scope(self, scope: Scope) -> list[Summary]:
+        made: list[Summary] = []
+        for _ in range(_MOST_BATCHES):
+            started = time.perf_counter()
+            count = await self._repo.condensable_count(scope.user_id, scope.agent_id)
+            if count <= self._rules.summarization_threshold:
+                break
+            try:
+                summary = await self._condense_next(scope)
+            except MemexError:
+                self._report("failed", 0, started)
+                raise
+            if summary is None:
+                self._report("skipped", 0, started)
+                break
+            self._report("condensed", len(summary.sources), started)
+            made.append(summary)
+        return made
+
+    async def _condense_next(self, scope: Scope) -> Summary | None:
+        draft, sources = await self._draft(scope.user_id, scope.agent_id)
+        if draft is None:
+            return None
+        new = NewMemory(
+            agent_id=scope.agent_id,
+            user_id=scope.user_id,
+            content=draft.content,
+            importance=max(memory.importance for memory in sources),
+            memory_type=MemoryType.SEMANTIC,
+            occurred_at=sources[-1].occurred_at,
+            tags=tuple(dict.fromkeys(tag for memory in sources for tag in memory.tags))[:100],
+            metadata=_span(sources),
+            source=_SOURCE,
+        )
+        [index] = await index_texts(self._embedder, [new.content])
+        now = self._clock()
+        stored = await self._repo.condense(sources, PreparedMemory(self._ids(now), new, index), now=now)
+        return None if stored is None else Summary(stored.id, scope.agent_id, stored.content, draft.sources)
+
+    async def _draft(self, user_id: str, agent_id: str) -> tuple[Summary | None, Sequence[Memory]]:
+        sources = await self._repo.oldest(user_id, agent_id, self._rules.summarization_batch_size)
+        if len(sources) < 2:
+            return None, sources
+        texts = [memory.content for memory in sources]
+        retracted = [retraction.content for retraction in await self._repo.retractions(user_id)]
+        # A retracted claim stays where somebody told it, but a summary does not tell it again.
+        without = [
+            sentence
+            for text in (texts if retracted else [])
+            for sentence in sentences(text)
+            if any(restates(sentence, claim) for claim in retracted)
+        ]
+        content = summarize(texts, without=without)
+        # Of batches in which nothing tells anything ("ok", "yes") something stands for them nevertheless.
+        content = content or f"{len(sources)} short messages: {' / '.join(dict.fromkeys(texts))}"[:1000]
+        return Summary(None, agent_id, content, [memory.id for memory in sources]), sources
+
+    def _report(self, outcome: str, memories: int, started: float) -> None:
+        if self._upkeep is not None:
+            self._upkeep.consolidated(outcome, memories, time.perf_counter() - started)
+
+
+def _span(sources: Sequence[Memory]) -> dict[str, Any]:
+    return {
+        "condensed": len(sources),
+        "from": sources[0].occurred_at.isoformat(),
+        "to": sources[-1].occurred_at.isoformat(),
+    }

@@ -1,0 +1,272 @@
+"""The gate: what is worth remembering goes in once, takes the place of what it corrects, or stays out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from memex.core.claims import restates
+from memex.core.importance import Rating, rate
+from memex.core.lifecycle import (
+    Candidate,
+    Decision,
+    Neighbour,
+    Outcome,
+    Remembered,
+    admit,
+    decide,
+    merged,
+    stored_importance,
+)
+from memex.core.memory import Filters, Memory, MemoryType, NewMemory, utc
+from memex.core.redact import redact
+from memex.core.render import is_rendered
+from memex.protocol.errors import NotFound, Unavailable
+
+from .checks import check_candidate, check_new, check_reason, check_scope
+from .consolidation import Consolidation
+from .indexing import index_texts
+from .lifecycle_ports import Merge
+from .ports import IndexEntry, PreparedMemory, Query
+
+__all__ = ["Gate"]
+
+_NEIGHBOURS = 24  # nearest by cosine; what says the same or is contradicted is among them
+_ATTEMPTS = 6  # to decide upon a scope that others change meanwhile; the last one is not checked again
+_LEAST_FAMILIAR = 0.5  # between the cosines of unrelated and of equal texts: from here on words are compared
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An admitted candidate: its text as it would be kept, its rating, and who rated it."""
+
+    text: str
+    rating: Rating
+    by: str
+
+
+class Gate(Consolidation):
+    """Remembering and retracting."""
+
+    async def remember(self, candidate: Candidate) -> Remembered:
+        """Let a candidate pass the gate; the answer says what became of it.
+
+        Raises:
+            InvalidInput, NotFound (of `supersedes`), RateLimited, Unavailable.
+        """
+        check_candidate(candidate)
+        await self._limit(f"agent {candidate.agent_id}", "write")
+        remembered = await self._remember(candidate)
+        self._observer.operation("remember", remembered.outcome.value)
+        return remembered
+
+    async def _remember(self, candidate: Candidate) -> Remembered:
+        text, nothing = admit(candidate.text)
+        if nothing is not None:
+            return Remembered(Outcome.SKIPPED, None, 1.0, None, nothing)
+        text, _ = redact(text)
+        threshold = self._rules.remember_threshold if candidate.threshold is None else candidate.threshold
+        judged = await self._judge(text, threshold)
+        rating = judged.rating
+        if candidate.supersedes is None and rating.value < threshold:
+            reason = f"{rating.reason}: rated {rating.value:g}, below {threshold:g}"
+            return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
+        new = _new_memory(candidate, judged)
+        check_new(new)
+        [index] = await index_texts(self._embedder, [new.content])
+        prepared = PreparedMemory(self._ids(self._clock()), new, index)
+        explicit = None
+        if candidate.supersedes is not None:
+            explicit = await self._repo.get(candidate.supersedes, user_id=candidate.user_id, agent_id=None)
+        else:
+            back = await self._retracted(candidate.user_id, new.content)
+            if back is not None:
+                reason = f"the claim was retracted ({back}); retraction can be undone"
+                return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
+        for attempt in range(_ATTEMPTS):
+            version = await self._repo.version(candidate.user_id)
+            near = await self._neighbours(new, index, explicit, version)
+            checked = version if attempt < _ATTEMPTS - 1 else None
+            done = await self._carry_out(prepared, near, judged, candidate, checked)
+            if done is not None:
+                return done
+        raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
+
+    async def _judge(self, text: str, threshold: float) -> _Judged:
+        ruled = rate(text)
+        if self._condenser is None:
+            return _Judged(text, ruled, "rules")
+        try:
+            value = await self._condenser.rate(text)
+            rating = Rating(value, "rated by the language model")
+            if value >= threshold:
+                shorter = await self._condenser.condense(text)
+                # A model that answers with a memory block, or with nothing, has not condensed.
+                if shorter.strip() and not is_rendered(shorter):
+                    text = redact(shorter.strip())[0]
+            return _Judged(text, rating, "llm")
+        except Unavailable as e:
+            self._observer.operation("remember", "llm_failed")
+            return _Judged(text, replace(ruled, reason=f"{ruled.reason} (by rules: {e})"), "rules")
+
+    async def _retracted(self, user_id: str, text: str) -> UUID | None:
+        """Return the retracted memory whose claim the text makes again."""
+        for retraction in await self._repo.retractions(user_id):
+            if restates(text, retraction.content):
+                return retraction.memory_id
+        return None
+
+    async def _neighbours(
+        self, new: NewMemory, index: IndexEntry, explicit: Memory | None, version: int
+    ) -> list[Neighbour]:
+        query = Query(
+            user_id=new.user_id,
+            filters=Filters(agent_id=new.agent_id),
+            valid_at=self._clock(),
+            vector=index.vectors[0],
+            terms=[],
+            repeats=[],
+            wanted=_NEIGHBOURS,
+            version=version,
+        )
+        candidates = await self._repo.candidates(query)
+        order = candidates.cosine.argsort()[::-1][:_NEIGHBOURS]
+        ids = [UUID(bytes=bytes(candidates.ids[row])) for row in order]
+        passages = candidates.passage[order].tolist()
+        found = await self._repo.fetch(query, ids, passages) if ids else {}
+        cosines = dict(zip(ids, map(float, candidates.cosine[order]), strict=True))
+        near = [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
+        if explicit is not None and all(n.memory.id != explicit.id for n in near):
+            near.append(Neighbour(explicit, 0.0))
+        return near
+
+    async def _carry_out(
+        self,
+        prepared: PreparedMemory,
+        near: Sequence[Neighbour],
+        judged: _Judged,
+        candidate: Candidate,
+        version: int | None,
+    ) -> Remembered | None:
+        """Decide and write. None if the scope changed meanwhile."""
+        new = prepared.new
+        card = self._embedder.card
+        floor = card.similarity_floor + _LEAST_FAMILIAR * (card.similarity_ceiling - card.similarity_floor)
+        now = self._clock()
+        at = now if new.occurred_at is None else utc(new.occurred_at)
+        decision = decide(
+            new.content,
+            near,
+            floor=floor if candidate.similarity is None else candidate.similarity,
+            same=card.duplicate_threshold if candidate.similarity is None else candidate.similarity,
+            at=at,
+            supersedes=candidate.supersedes,
+        )
+        if decision.target is not None:
+            return await self._merge(decision, decision.target, prepared, judged, version)
+        over = [memory.id for memory in decision.over]
+        stored = await self._repo.admit(
+            prepared,
+            over,
+            version=version,
+            valid_from=at,
+            reason=decision.reason,
+            now=now,
+        )
+        if stored is None:
+            return None
+        outcome = decision.outcome if stored.created or over else Outcome.MERGED
+        return Remembered(
+            outcome,
+            stored.memory.id,
+            judged.rating.value,
+            decision.similarity,
+            f"{judged.rating.reason}; {decision.reason}",
+            tuple(over),
+            judged.by,
+        )
+
+    async def _merge(
+        self,
+        decision: Decision,
+        target: Memory,
+        prepared: PreparedMemory,
+        judged: _Judged,
+        version: int | None,
+    ) -> Remembered | None:
+        new = prepared.new
+        result, sources = merged(target, new)
+        changed = result.content != target.content
+        memory = await self._repo.merge(
+            Merge(target, result, sources, prepared.index if changed else None),
+            version=version,
+            actor=new.agent_id,
+            reason=f"{decision.reason}: {new.content}",
+            now=self._clock(),
+        )
+        if memory is None:
+            return None
+        reason = f"{judged.rating.reason}; {decision.reason}"
+        return Remembered(
+            Outcome.MERGED, memory.id, judged.rating.value, decision.similarity, reason, scored_by=judged.by
+        )
+
+    # -- retraction ----------------------------------------------------------------------------
+
+    async def retract(
+        self, memory_id: UUID, *, reason: str | None = None, user_id: str | None = None, agent_id: str | None = None
+    ) -> Memory:
+        """Take a claim back: its memory is deleted, and neither the gate nor a summary brings it back.
+
+        What it had superseded is current again. Raises InvalidInput, NotFound, Unavailable.
+        """
+        check_scope(user_id, agent_id)
+        check_reason(reason)
+
+        async def run() -> Memory:
+            return await self._repo.retract(
+                memory_id, user_id=user_id, agent_id=agent_id, reason=reason, now=self._clock()
+            )
+
+        memory = await self._apart(run)
+        self._observer.operation("retract", "retracted")
+        return memory
+
+    async def undo_retraction(
+        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
+    ) -> Memory | None:
+        """Undo a retraction: the claim may come back, and its memory is current again (None if purged meanwhile).
+
+        Raises:
+            InvalidInput, NotFound, Conflict, Unavailable.
+        """
+        check_scope(user_id, agent_id)
+        try:
+            memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
+        except NotFound:
+            if await self._repo.unretract(memory_id, user_id=user_id, agent_id=agent_id):
+                return None
+            raise
+        [index] = await index_texts(self._embedder, [memory.content])
+        restored = await self._repo.restore(
+            memory_id, memory.content, index, user_id=user_id, agent_id=agent_id, now=self._clock()
+        )
+        self._observer.operation("retract", "undone")
+        return restored
+
+
+def _new_memory(candidate: Candidate, judged: _Judged) -> NewMemory:
+    occurred_at: datetime | None = candidate.occurred_at
+    return NewMemory(
+        agent_id=candidate.agent_id,
+        user_id=candidate.user_id,
+        content=judged.text,
+        importance=stored_importance(judged.rating.value),
+        memory_type=MemoryType(candidate.memory_type or MemoryType.SEMANTIC),
+        occurred_at=occurred_at,
+        tags=candidate.tags,
+        source=candidate.source,
+        session_id=candidate.session_id,
+    )

@@ -1,0 +1,1 @@
+"""The optional language model that rates and condenses candidates for memory."""

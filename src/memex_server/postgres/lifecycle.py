@@ -1,0 +1,337 @@
+"""What the lifecycle writes, on PostgreSQL: each call is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from memex.core.forgetting import Kept
+from memex.core.identity import same_key, shard_key
+from memex.core.memory import Memory, Stored, utc
+from memex.protocol.errors import Conflict, NotFound
+
+from ..lifecycle_ports import Merge, Retraction, Scope
+from ..ports import IndexEntry, PreparedMemory
+from .pool import Database
+from .queries import load
+from .repo import PostgresRepo
+from .rows import to_memory
+from .transactions import apart, found, retried
+
+__all__ = ["PostgresLifecycleRepo"]
+
+_MAX_RETRACTIONS = 5_000
+_MAX_CROWDED = 100
+
+
+class PostgresLifecycleRepo(PostgresRepo):
+    """Implements `memex_server.lifecycle_ports.LifecycleRepo`."""
+
+    def __init__(self, database: Database, *, exact_scope_limit: int, snapshot_bytes: int = 0) -> None:
+        super().__init__(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes)
+        self._cycle = load("lifecycle")
+
+    # -- the gate ------------------------------------------------------------------------------
+
+    async def admit(
+        self,
+        prepared: PreparedMemory,
+        over: Sequence[UUID],
+        *,
+        version: int | None,
+        valid_from: datetime,
+        reason: str,
+        now: datetime,
+    ) -> Stored | None:
+        """See the port."""
+        shard = shard_key(self._tenant, prepared.new.user_id)
+
+        async def run() -> Stored | None:
+            async with self._db.transaction() as connection:
+                if not await self._pass(connection, shard, version):
+                    return None
+                [stored] = await self._store(connection, [prepared], now)
+                if not over:
+                    return stored
+                new_id = stored.memory.id
+                await connection.execute(self._sql["first_versions"], shard, list(over))
+                ended = await connection.fetch(self._cycle["supersede"], shard, list(over), new_id, valid_from, now)
+                ids = [row["id"] for row in ended]
+                actor = prepared.new.agent_id
+                await connection.execute(
+                    self._sql["next_versions"], shard, ids, "superseded", now, actor, f"{reason}: by {new_id}"
+                )
+                if ids:
+                    await connection.execute(self._cycle["begin"], shard, new_id, valid_from)
+                return Stored(await self._read(connection, new_id), stored.created)
+
+        return await retried(run)
+
+    async def merge(
+        self, merge: Merge, *, version: int | None, actor: str, reason: str, now: datetime
+    ) -> Memory | None:
+        """See the port."""
+        target = merge.target
+        shard = shard_key(self._tenant, target.user_id)
+
+        async def run() -> Memory | None:
+            async with self._db.transaction() as connection:
+                if not await self._pass(connection, shard, version):
+                    return None
+                row = await connection.fetchrow(self._sql["lock"], target.id, None, None, False)  # noqa: FBT003
+                if row is None or row["condensed_into"] or row["superseded_by"] or row["content"] != target.content:
+                    return None
+                await connection.execute(self._sql["first_versions"], shard, [target.id])
+                index = merge.index
+                try:
+                    async with connection.transaction():
+                        await self._update(connection, row, merge, merge.new.content, now)
+                except asyncpg.UniqueViolationError:
+                    # The better text is another memory's already: this one keeps its own.
+                    index = None
+                    await self._update(connection, row, merge, target.content, now)
+                await connection.execute(self._cycle["merge"], shard, target.id, list(merge.sources))
+                if index is not None:
+                    await self._unindex(connection, shard, [target.id])
+                    await self._index(connection, shard, target.id, index)
+                await connection.execute(self._sql["next_versions"], shard, [target.id], "merged", now, actor, reason)
+                return await self._read(connection, target.id)
+
+        return await retried(run)
+
+    async def _update(self, connection: Any, row: Any, merge: Merge, content: str, now: datetime) -> None:
+        new = replace(merge.new, content=content)
+        key = same_key(self._tenant, replace(new, occurred_at=row["given_at"]))
+        await connection.fetchrow(
+            self._sql["update"], row["shard"], row["id"], content, key, new.importance, new.memory_type,
+            list(new.tags), dict(new.metadata), new.source, new.session_id, row["given_at"],
+            new.occurred_at, new.expires_at, new.pinned, now,
+        )  # fmt: skip
+
+    # -- retraction ----------------------------------------------------------------------------
+
+    async def retract(
+        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, reason: str | None, now: datetime
+    ) -> Memory:
+        """See the port."""
+
+        async def run() -> Memory:
+            async with self._db.transaction() as connection:
+                row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=True))
+                shard = row["shard"]
+                if row["deleted_at"] is None:
+                    sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
+                    ids = [memory_id, *(source["id"] for source in sources)]
+                    await self._bury(connection, shard, ids, "retracted", now, actor=agent_id, reason=reason)
+                await connection.execute(
+                    self._cycle["retract"], shard, memory_id, self._tenant, row["user_id"], row["agent_id"],
+                    row["content"], reason, agent_id, now,
+                )  # fmt: skip
+                for old in await connection.fetch(self._cycle["overtaken_by"], shard, memory_id):
+                    reason_for_old = f"{memory_id} was retracted"
+                    await self._reinstate(connection, shard, old["id"], reason=reason_for_old, now=now, actor=agent_id)
+                return await self._read(connection, memory_id)
+
+        return await retried(run)
+
+    async def _reinstate(
+        self, connection: Any, shard: int, memory_id: UUID, *, reason: str, now: datetime, actor: str | None
+    ) -> None:
+        try:
+            async with connection.transaction():
+                await connection.execute(self._cycle["reinstate"], shard, memory_id, now)
+        except asyncpg.UniqueViolationError:
+            return  # it was said again meanwhile, and is current in another row
+        await connection.execute(self._sql["next_versions"], shard, [memory_id], "reinstated", now, actor, reason)
+
+    async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
+        """See the port."""
+        async with self._db.connection() as connection:
+            gone = await connection.fetchval(self._cycle["unretract"], memory_id, user_id, agent_id)
+        return gone is not None
+
+    async def retractions(self, user_id: str) -> Sequence[Retraction]:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(self._cycle["retractions"], shard, user_id, _MAX_RETRACTIONS)
+        return [Retraction(UUID(bytes=r["memory_id"].bytes), r["content"], r["reason"], utc(r["at"])) for r in rows]
+
+    # -- consolidation -------------------------------------------------------------------------
+
+    async def crowded(self, threshold: int) -> Sequence[Scope]:
+        """See the port."""
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(self._cycle["crowded"], threshold, _MAX_CROWDED)
+        return [Scope(row["user_id"], row["agent_id"], row["n"]) for row in rows]
+
+    async def condensable_agents(self, user_id: str) -> Sequence[str]:
+        """See the port."""
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(self._cycle["agents"], shard_key(self._tenant, user_id), user_id)
+        return [row["agent_id"] for row in rows]
+
+    async def condensable_count(self, user_id: str, agent_id: str) -> int:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+        async with self._db.connection() as connection:
+            return int(await connection.fetchval(self._cycle["condensable_count"], shard, user_id, agent_id))
+
+    async def oldest(self, user_id: str, agent_id: str, limit: int) -> Sequence[Memory]:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(self._cycle["oldest"], shard, user_id, agent_id, limit)
+            return await self._read_many(connection, [row["id"] for row in rows])
+
+    async def condense(self, sources: Sequence[Memory], summary: PreparedMemory, *, now: datetime) -> Memory | None:
+        """See the port."""
+        shard = shard_key(self._tenant, summary.new.user_id)
+        seen = {memory.id: memory.updated_at for memory in sources}
+        ids = list(seen)
+
+        async def run() -> Memory | None:
+            async with self._db.transaction() as connection:
+                if not await connection.fetchval(self._cycle["try_gate"], shard):
+                    return None
+                rows = await connection.fetch(self._cycle["lock_batch"], shard, ids)
+                if {row["id"]: utc(row["updated_at"]) for row in rows} != seen:
+                    return None
+                [stored] = await self._store(connection, [summary], now)
+                # The same events, stored again after they were condensed, go into the summary that is there.
+                if not stored.created and stored.memory.source != summary.new.source:
+                    raise Conflict(f"{stored.memory.id} is somebody's own and reads like the summary would")
+                await connection.execute(self._sql["first_versions"], shard, ids)
+                await connection.execute(self._cycle["archive"], shard, ids, stored.memory.id, now)
+                await self._unindex(connection, shard, ids)
+                reason = f"into {stored.memory.id}"
+                await connection.execute(self._sql["next_versions"], shard, ids, "condensed", now, None, reason)
+                return stored.memory
+
+        return await retried(run)
+
+    async def sources(self, summary_id: UUID, *, user_id: str | None, agent_id: str | None) -> Sequence[Memory]:
+        """See the port."""
+        async with self._db.connection() as connection:
+            row = await connection.fetchrow(self._sql["get"], summary_id, user_id, agent_id, False)  # noqa: FBT003
+            row = found(row, summary_id)
+            rows = await connection.fetch(self._cycle["sources"], row["shard"], summary_id, False)  # noqa: FBT003
+            if not rows:
+                raise NotFound(f"memory {summary_id} is no summary")
+            return await self._read_many(connection, [row["id"] for row in rows])
+
+    async def release(
+        self,
+        summary_id: UUID,
+        sources: Mapping[UUID, tuple[str, IndexEntry]],
+        *,
+        keep_apart: bool,
+        actor: str | None,
+        now: datetime,
+    ) -> bool:
+        """See the port."""
+
+        async def run() -> bool:
+            async with self._db.transaction() as connection:
+                row = await self._lock(connection, summary_id, None, None, deleted=False)
+                shard = row["shard"]
+                rows = await connection.fetch(self._cycle["lock_sources"], shard, summary_id)
+                if {row["id"]: row["content"] for row in rows} != {i: text for i, (text, _) in sources.items()}:
+                    return False
+                for source_id, (_, index) in sources.items():
+                    await self._unarchive(connection, shard, source_id, index, keep=keep_apart, now=now, actor=actor)
+                # It is made of its sources alone, so nothing is lost with it, and no copy of their text stays.
+                await self._purge(connection, shard, [summary_id])
+                return True
+
+        return await retried(run)
+
+    async def _unarchive(
+        self, connection: Any, shard: int, source_id: UUID, index: IndexEntry, *, keep: bool, now: datetime, actor: Any
+    ) -> None:
+        try:
+            async with connection.transaction():
+                await connection.execute(self._cycle["unarchive"], shard, source_id, keep, now)
+        except asyncpg.UniqueViolationError:
+            # The same text was stored again meanwhile: that one counts it, and this one is a tombstone.
+            memory = await self._read(connection, source_id)
+            twin = await connection.fetchrow(self._cycle["twin"], shard, source_id)
+            await connection.execute(self._cycle["repeat"], shard, twin["id"], memory.occurrences, now)
+            await connection.execute(self._cycle["give_way"], shard, source_id, now)
+            reason = f"the same as {twin['id']}"
+            await connection.execute(self._sql["next_versions"], shard, [source_id], "deleted", now, actor, reason)
+            return
+        await self._index(connection, shard, source_id, index)
+        await connection.execute(self._sql["next_versions"], shard, [source_id], "released", now, actor, None)
+
+    # -- forgetting ----------------------------------------------------------------------------
+
+    async def kept(self, user_id: str, agent_id: str | None) -> Sequence[Kept]:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(self._cycle["kept"], shard, user_id, agent_id)
+        return [
+            Kept(
+                id=UUID(bytes=row["id"].bytes),
+                content=row["content"],
+                importance=row["importance"],
+                occurred_at=utc(row["occurred_at"]),
+                updated_at=utc(row["updated_at"]),
+                used_at=utc(row["used_at"]),
+                pinned=row["pinned"],
+                expires_at=None if row["expires_at"] is None else utc(row["expires_at"]),
+            )
+            for row in rows
+        ]
+
+    async def users(self, after: str, limit: int) -> Sequence[str]:
+        """See the port."""
+        async with self._db.connection() as connection:
+            return [row["user_id"] for row in await connection.fetch(self._cycle["users"], after, limit)]
+
+    async def forget(self, user_id: str, reasons: Mapping[UUID, tuple[datetime, str]], *, now: datetime) -> int:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+
+        async def run() -> int:
+            async with self._db.transaction() as connection:
+                rows = await connection.fetch(self._cycle["lock_many"], shard, list(reasons))
+                due: dict[str, list[UUID]] = {}
+                for row in rows:
+                    seen_at, reason = reasons[row["id"]]
+                    if utc(row["updated_at"]) == seen_at:
+                        due.setdefault(reason, []).append(row["id"])
+                for reason, ids in due.items():
+                    sources = [
+                        source["id"]
+                        for memory_id in ids
+                        for source in await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
+                    ]
+                    await self._bury(connection, shard, [*ids, *sources], "forgotten", now, reason=reason)
+                return sum(map(len, due.values()))
+
+        return await retried(run)
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    async def _pass(self, connection: Any, shard: int, version: int | None) -> bool:
+        """Wait for the scope's gate; return whether the scope is still at `version`."""
+        await connection.execute(self._cycle["gate"], shard)
+        return version is None or await self._version(connection, shard) == version
+
+    async def _version(self, connection: Any, shard: int) -> int:
+        return int(await connection.fetchval(self._cycle["version"], shard) or 0)
+
+    async def _read(self, connection: Any, memory_id: UUID) -> Memory:
+        [memory] = await self._read_many(connection, [memory_id])
+        return memory
+
+    async def _read_many(self, connection: Any, ids: Sequence[UUID]) -> list[Memory]:
+        rows = {row["id"]: row for row in await connection.fetch(self._sql["get_many"], list(ids))}
+        return [to_memory(rows[memory_id]) for memory_id in ids if memory_id in rows]

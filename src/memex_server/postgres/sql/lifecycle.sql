@@ -1,0 +1,120 @@
+-- What the gate, retraction, consolidation and forgetting write. $1 is always the shard.
+
+-- fragment: condensable
+m.memory_type = 'episodic' AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.superseded_by IS NULL
+AND NOT m.pinned AND NOT m.kept_apart AND m.expires_at IS NULL
+
+-- name: gate
+-- Until the end of the transaction no other one of this scope passes.
+SELECT pg_advisory_xact_lock($1)
+
+-- name: try_gate
+SELECT pg_try_advisory_xact_lock($1)
+
+-- name: version
+SELECT version FROM scopes WHERE shard = $1
+
+-- name: merge
+-- What an update does not touch when another memory was merged in.
+UPDATE memories SET occurrences = occurrences + 1, sources = $3 WHERE shard = $1 AND id = $2
+
+-- name: supersede
+-- Those of $2 that are current end at $4, by $3.
+UPDATE memories SET valid_to = $4, superseded_by = $3, updated_at = $5
+WHERE shard = $1 AND id = ANY ($2::uuid[]) AND id <> $3
+  AND deleted_at IS NULL AND condensed_into IS NULL AND superseded_by IS NULL
+RETURNING id
+
+-- name: begin
+-- A successor is true from when its predecessor is not.
+UPDATE memories SET valid_from = $3 WHERE shard = $1 AND id = $2 AND valid_from IS NULL
+
+-- name: overtaken_by
+SELECT id FROM memories WHERE shard = $1 AND superseded_by = $2 ORDER BY id
+
+-- name: reinstate
+UPDATE memories SET valid_to = NULL, superseded_by = NULL, updated_at = $3 WHERE shard = $1 AND id = $2
+
+-- name: retract
+INSERT INTO retractions (shard, memory_id, tenant_id, user_id, agent_id, content, reason, actor, at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (shard, memory_id) DO UPDATE SET reason = $7, actor = $8, at = $9
+
+-- name: retractions
+SELECT memory_id, content, reason, at FROM retractions WHERE shard = $1 AND user_id = $2 ORDER BY at DESC LIMIT $3
+
+-- name: unretract
+DELETE FROM retractions
+WHERE memory_id = $1 AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR agent_id = $3)
+RETURNING memory_id
+
+-- name: crowded
+-- Up to $2 scopes of this tenant with more than $1 memories to condense.
+SELECT m.user_id, m.agent_id, count(*) AS n FROM memories m
+WHERE {condensable}
+GROUP BY m.shard, m.user_id, m.agent_id HAVING count(*) > $1
+ORDER BY m.shard LIMIT $2
+
+-- name: condensable_count
+SELECT count(*) FROM memories m WHERE m.shard = $1 AND m.user_id = $2 AND m.agent_id = $3 AND {condensable}
+
+-- name: oldest
+SELECT m.id FROM memories m
+WHERE m.shard = $1 AND m.user_id = $2 AND m.agent_id = $3 AND {condensable}
+ORDER BY m.occurred_at, m.id LIMIT $4
+
+-- name: agents
+-- Agents of a user with memories to condense.
+SELECT DISTINCT m.agent_id FROM memories m WHERE m.shard = $1 AND m.user_id = $2 AND {condensable} ORDER BY 1
+
+-- name: lock_batch
+-- Those of $2 that can still be condensed, as they are now.
+SELECT m.id, m.updated_at FROM memories m
+WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND {condensable}
+ORDER BY m.id FOR UPDATE
+
+-- name: archive
+UPDATE memories SET condensed_into = $3, updated_at = $4 WHERE shard = $1 AND id = ANY ($2::uuid[])
+
+-- name: sources
+-- Sources of a summary, oldest first; tombstones only if $3.
+SELECT id FROM memories
+WHERE shard = $1 AND condensed_into = $2 AND (deleted_at IS NULL OR $3::boolean)
+ORDER BY occurred_at, id
+
+-- name: lock_sources
+SELECT m.id, m.content FROM memories m
+WHERE m.shard = $1 AND m.condensed_into = $2 AND m.deleted_at IS NULL ORDER BY m.id FOR UPDATE
+
+-- name: unarchive
+UPDATE memories SET condensed_into = NULL, kept_apart = kept_apart OR $3, updated_at = $4
+WHERE shard = $1 AND id = $2
+
+-- name: repeat
+UPDATE memories SET occurrences = occurrences + $3, updated_at = $4 WHERE shard = $1 AND id = $2
+
+-- name: kept
+-- Current memories of a scope as forgetting looks at them.
+SELECT m.id, m.content, m.importance, m.occurred_at, m.updated_at, m.pinned, m.expires_at,
+       greatest(m.updated_at, (SELECT r.last_at FROM recalls r WHERE r.shard = $1 AND r.memory_id = m.id)) AS used_at
+FROM memories m
+WHERE m.shard = $1 AND m.user_id = $2 AND ($3::text IS NULL OR m.agent_id = $3)
+  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.superseded_by IS NULL
+ORDER BY m.id
+
+-- name: users
+-- Users of this tenant after $1, up to $2.
+SELECT DISTINCT user_id FROM memories WHERE user_id > $1 AND deleted_at IS NULL ORDER BY user_id LIMIT $2
+
+-- name: lock_many
+SELECT m.id, m.updated_at FROM memories m
+WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND NOT m.pinned
+ORDER BY m.id FOR UPDATE
+
+-- name: twin
+-- The current memory that is the same as $2.
+SELECT t.id FROM memories m JOIN memories t ON t.shard = m.shard AND t.same_key = m.same_key AND t.id <> m.id
+WHERE m.shard = $1 AND m.id = $2 AND t.deleted_at IS NULL AND t.superseded_by IS NULL AND t.condensed_into IS NULL
+
+-- name: give_way
+UPDATE memories SET condensed_into = NULL, deleted_at = $3, updated_at = $3 WHERE shard = $1 AND id = $2

@@ -1,0 +1,289 @@
+"""The gate on the real model and a real database: kept, merged, superseded or skipped; retraction and its undoing."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memex.core.lifecycle import Candidate, Remembered
+from memex.core.memory import MemoryType, SearchRequest
+from memex.protocol.errors import Conflict, InvalidInput, NotFound, Unavailable
+from memex.testing import FrozenClock
+from memex_server.embedding.cards import BUNDLED
+from memex_server.embedding.onnx import Encoder, OnnxEmbedder
+from memex_server.postgres.pool import Database
+from memex_server.service import MemoryService
+from tests.embedding_model import encoder, model_folder
+from tests.integration.support import all_listed, found, make_service, memory, orphans
+from tests.labelled import LANGUAGES, score_pairs
+
+__all__ = ["encoder", "model_folder"]
+
+
+@pytest.fixture
+async def real(database: Database, clock: FrozenClock, encoder: Encoder) -> MemoryService:
+    """The service with the real model; the tests' database takes its vectors, which have the same length."""
+    embedder = OnnxEmbedder(BUNDLED["multilingual-e5-small"], Path("unused"), threads=1, loader=lambda: encoder)
+    await embedder.load()
+    return make_service(database, clock, embedder=embedder)
+
+
+async def say(service: MemoryService, text: str, **fields: Any) -> Remembered:
+    return await service.remember(Candidate(**({"user_id": "ann", "agent_id": "scout", "text": text} | fields)))
+
+
+MUST_HOLD = [
+    ("用户偏好 Go，明确不要 Java 方案", "谢谢，辛苦了", "用户喜欢用 Go 语言"),
+    (
+        "User prefers Go and explicitly does not want Java.",
+        "Thanks, great work!",
+        "The user likes to use the Go language.",
+    ),
+    ("ユーザーは Go を好み、Java の案は不要と明言した", "ありがとう、お疲れさま", "ユーザーは Go 言語を使うのが好き"),
+]
+
+
+@pytest.mark.parametrize(("preference", "thanks", "again"), MUST_HOLD)
+async def test_a_preference_is_stored_thanks_are_skipped_and_the_preference_again_is_merged(
+    real: MemoryService, preference: str, thanks: str, again: str
+) -> None:
+    first = await say(real, preference)
+    assert (first.outcome, first.rating >= 7) == ("stored", True)
+    assert (await say(real, thanks)).outcome == "skipped"
+    second = await say(real, again, source="mail")
+    assert (second.outcome, second.id) == ("merged", first.id)
+    assert await all_listed(real) == [preference]
+    assert first.id is not None
+    kept = await real.get(first.id)
+    assert (kept.occurrences, kept.sources) == (2, ("mail",))
+    assert [v.action for v in await real.history(first.id)] == ["created", "merged"]
+
+
+async def test_all_three_languages_live_side_by_side(real: MemoryService) -> None:
+    for preference, _, _ in MUST_HOLD:
+        assert (await say(real, preference)).outcome == "stored"
+    for _, _, again in MUST_HOLD:
+        assert (await say(real, again)).outcome == "merged"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("我喜欢健身", "我喜欢普洱茶"),
+        ("I like swimming.", "I like green tea."),
+        ("水泳が好きです。", "緑茶が好きです。"),
+        ("订单号是 4711，请记住。", "我的会员号是 4712，请记住。"),
+    ],
+)
+async def test_two_tastes_are_two_memories(real: MemoryService, one: str, other: str) -> None:
+    assert [(await say(real, text)).outcome for text in (one, other)] == ["stored", "stored"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "query"),
+    [
+        ("I live in Toronto.", "I live in Oslo now.", "Where do I live?"),
+        ("我住在成都。", "我现在住在重庆。", "我住在哪里？"),
+        ("福岡に住んでいます。", "今は札幌に住んでいます。", "どこに住んでいますか？"),
+        ("Our CI runs on Jenkins.", "We switched from Jenkins to GitLab for our CI.", "What does our CI run on?"),
+        ("我对花生过敏。", "更正：我对花生不过敏。", "我对花生过敏吗？"),
+    ],
+)
+async def test_a_correction_supersedes_and_the_old_is_found_only_as_of_its_time(
+    real: MemoryService, clock: FrozenClock, old: str, new: str, query: str
+) -> None:
+    first = await say(real, old)
+    before = clock()
+    clock.advance(days=1)
+    second = await say(real, new)
+    assert (second.outcome, second.superseded) == ("superseded", (first.id,))
+    assert await found(real, query) == [new]
+    assert await found(real, query, as_of=before) == [old]
+    assert await found(real, query, as_of=clock()) == [new]
+    assert await all_listed(real) == [new]
+    assert await real.count(user_id="ann") == 1
+    assert first.id is not None
+    gone = await real.get(first.id)
+    assert (gone.superseded_by, gone.valid_to) == (second.id, clock())
+    step = (await real.history(first.id))[-1]
+    assert (step.action, step.actor, step.at) == ("superseded", "scout", clock())
+    assert step.reason
+    assert (await say(real, old)).outcome in {"superseded", "stored"}  # moving back is a correction too
+
+
+async def test_the_caller_says_what_is_superseded(real: MemoryService) -> None:
+    first = await say(real, "The garage code is 2291.")
+    second = await say(real, "Use the side entrance from now on.", supersedes=first.id)
+    assert (second.outcome, second.superseded) == ("superseded", (first.id,))
+    stranger = await say(real, "I like tea.", user_id="bob")
+    with pytest.raises(NotFound):
+        await say(real, "I like rum.", supersedes=stranger.id)
+
+
+async def test_what_happened_later_is_not_superseded_by_what_is_told_later(real: MemoryService) -> None:
+    await say(real, "I live in Oslo.", occurred_at=datetime(2026, 5, 1, tzinfo=UTC))
+    earlier = await say(real, "I live in Toronto.", occurred_at=datetime(2020, 5, 1, tzinfo=UTC))
+    assert earlier.outcome == "stored"
+
+
+async def test_merging_keeps_the_better_text_the_tags_and_every_source(real: MemoryService, clock: FrozenClock) -> None:
+    made_at = clock()
+    first = await say(real, "CI runs on GitHub Actions.", source="chat", tags=("ci",))
+    clock.advance(days=2)
+    more = "Our CI runs on GitHub Actions, deployed from main after every merge."
+    second = await say(real, more, source="mail", tags=("deploy",))
+    assert (second.outcome, second.id) == ("merged", first.id)
+    assert first.id is not None
+    kept = await real.get(first.id)
+    assert (kept.content, kept.tags, kept.sources, kept.created_at) == (
+        more,
+        ("ci", "deploy"),
+        ("chat", "mail"),
+        made_at,
+    )
+    assert await found(real, "deployed after every merge") == [more]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_pairs_are_told_apart_by_model_and_words_together(encoder: Encoder, language: str) -> None:
+    from memex.core.claims import relation
+
+    card = BUNDLED["multilingual-e5-small"].card
+    floor = (card.similarity_floor + card.similarity_ceiling) / 2
+
+    def same(a: str, b: str) -> bool:
+        one, other = encoder.embed([a, b], "passage")
+        cosine = float(one @ other)
+        return cosine >= floor and relation(b, a, near=cosine >= card.duplicate_threshold) not in {"other", "negates"}
+
+    score = score_pairs(language, same)
+    assert score.precision == 1, score.wrong
+    assert score.recall >= 0.9, score.wrong
+
+
+async def test_recalled_text_fed_back_is_not_stored_again(real: MemoryService) -> None:
+    await say(real, "I like green tea.")
+    block = await real.context(SearchRequest(user_id="ann", query="tea"), token_budget=500)
+    assert block.ids
+    for text in (block.text, f"{block.text}\n", block.text.splitlines()[2]):
+        assert (await say(real, text)).outcome == "skipped"
+    assert await real.count(user_id="ann") == 1
+
+
+async def test_secrets_are_not_kept(real: MemoryService) -> None:
+    kept = await say(real, "记住我的密钥是sk-abcdefghijklmnopqrstuvwxyz123456，不要外传")
+    assert kept.id is not None
+    assert "sk-abc" not in (await real.get(kept.id)).content
+
+
+@pytest.mark.parametrize("text", ["I like green tea.", "我喜欢绿茶。", "緑茶が好きです。"])
+async def test_a_retracted_claim_does_not_come_back_until_it_is_undone(real: MemoryService, text: str) -> None:
+    first = await say(real, text)
+    assert first.id is not None
+    gone = await real.retract(first.id, reason="a misunderstanding", user_id="ann", agent_id="scout")
+    assert gone.deleted_at is not None
+    assert (await real.history(first.id))[-1].reason == "a misunderstanding"
+    again = {"I": "I really like green tea!", "我": "我很喜欢绿茶", "緑": "緑茶がとても好きです。"}[text[0]]
+    refused = await say(real, again)
+    assert (refused.outcome, str(first.id) in refused.reason) == ("skipped", True)
+    await real.tidy(tombstone_days=0)
+    assert (await say(real, again, agent_id="other")).outcome == "skipped"
+    assert (await say(real, again, user_id="bob")).outcome == "stored"
+    await real.undo_retraction(first.id)
+    assert (await say(real, again)).outcome in {"stored", "merged"}
+    with pytest.raises(NotFound):
+        await real.undo_retraction(first.id, user_id="stranger")
+
+
+async def test_a_retracted_correction_gives_back_what_it_corrected(real: MemoryService, dsn: str) -> None:
+    await say(real, "I live in Toronto.")
+    wrong = await say(real, "I live in Oslo now.")
+    assert wrong.id is not None
+    await real.retract(wrong.id)
+    assert await all_listed(real) == ["I live in Toronto."]
+    assert await found(real, "Where do I live?") == ["I live in Toronto."]
+    await real.undo_retraction(wrong.id)
+    assert set((await orphans(dsn)).values()) == {0}
+
+
+async def test_purging_forgets_the_retraction_too(real: MemoryService) -> None:
+    first = await say(real, "I like green tea.")
+    assert first.id is not None
+    await real.retract(first.id)
+    await real.delete(first.id, purge=True)
+    assert (await say(real, "I like green tea.")).outcome == "stored"
+
+
+async def test_twenty_at_once_make_one_memory(real: MemoryService) -> None:
+    done = await asyncio.gather(
+        *(say(real, "I like green tea." if n % 2 else "I really like green tea.") for n in range(20))
+    )
+    assert len({one.id for one in done}) == 1
+    assert sum(one.outcome == "stored" for one in done) == 1
+
+
+async def test_a_candidate_with_another_threshold_passes(real: MemoryService) -> None:
+    assert (await say(real, "Thanks a lot!")).outcome == "skipped"
+    assert (await say(real, "Thanks a lot!", threshold=0)).outcome == "stored"
+    assert (await say(real, "I like tea.", threshold=11)).outcome == "skipped"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"text": ""}, {"text": "a\x00b"}, {"user_id": ""}, {"threshold": 99}, {"similarity": 2}]
+)
+async def test_a_candidate_that_cannot_be_kept_is_refused(real: MemoryService, fields: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        await say(real, **({"text": "I like tea."} | fields))
+
+
+class FakeModel:
+    """A language model that says what it is told to say, or that it is down."""
+
+    def __init__(self, rating: float | None, sentence: str = "") -> None:
+        self.rating, self.sentence = rating, sentence
+        self.asked: list[str] = []
+
+    async def rate(self, text: str) -> float:
+        self.asked.append(text)
+        if self.rating is None:
+            raise Unavailable("the language model did not answer within 8 s")
+        return self.rating
+
+    async def condense(self, text: str) -> str:
+        return self.sentence
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_a_language_model_rates_and_condenses_and_never_sees_a_secret(
+    database: Database, clock: FrozenClock
+) -> None:
+    model = FakeModel(9, "The user likes tea.")
+    service = make_service(database, clock, condenser=model)
+    done = await say(service, "well you know, tea is what I like, key sk-abcdefghijklmnopqrstuvwxyz")
+    assert (done.outcome, done.rating, done.scored_by) == ("stored", 9, "llm")
+    assert await all_listed(service) == ["The user likes tea."]
+    assert "sk-abc" not in model.asked[0]
+
+
+async def test_rules_take_over_when_the_model_is_down_and_the_answer_says_so(
+    database: Database, clock: FrozenClock
+) -> None:
+    service = make_service(database, clock, condenser=FakeModel(None))
+    done = await say(service, "I like green tea.")
+    assert (done.outcome, done.scored_by) == ("stored", "rules")
+    assert "did not answer" in done.reason
+
+
+async def test_two_memories_cannot_both_be_restored_into_one(real: MemoryService) -> None:
+    first = await say(real, "I like green tea.")
+    assert first.id is not None
+    await real.retract(first.id)
+    await real.store(memory("I like green tea.", memory_type=MemoryType.SEMANTIC))
+    with pytest.raises(Conflict):
+        await real.undo_retraction(first.id)

@@ -1,0 +1,78 @@
+"""Two texts that say the same are told from two that only look alike, and from two of which one is over."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memex.core.claims import overlap, relation, restates
+from memex.core.contradiction import contradicts, retired
+from tests.labelled import LANGUAGES, rows, score_pairs
+
+SAME = {"equal", "within", "contains"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_alone_tell_same_from_related_pairs(language: str) -> None:
+    score = score_pairs(language, lambda a, b: relation(b, a) in SAME)
+    assert score.total == 40
+    assert score.precision == 1, score.wrong
+    assert score.recall >= 0.7, score.wrong
+
+
+@pytest.mark.parametrize(("label", "old", "new"), rows("contradictions"))
+def test_what_is_no_longer_true_is_recognised(label: str, old: str, new: str) -> None:
+    assert (contradicts(new, old) is not None) is (label == "over"), contradicts(new, old)
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        ("用户喜欢用 Go 语言", "用户偏好 Go，明确不要 Java 方案", "within"),
+        ("用户偏好 Go，明确不要 Java 方案", "用户喜欢用 Go 语言", "contains"),
+        ("我喜欢普洱茶", "我喜欢健身", "other"),
+        ("I like tea more than coffee.", "I like coffee more than tea.", "other"),
+        ("会议在二十分钟后", "会议在十二分钟后", "other"),
+        ("我不喜欢咖啡", "我喜欢咖啡", "negates"),
+        ("I don't like coffee.", "I hate coffee.", "equal"),
+        ("犬の名前はももです", "犬の名前はさくらです", "other"),
+        ("The user likes Go.", "用户喜欢 Go", "other"),  # each language keeps its own wording
+        ("", "I like tea.", "other"),
+        ("???", "!!!", "other"),
+    ],
+)
+def test_claims_are_compared(new: str, old: str, expected: str) -> None:
+    assert relation(new, old) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "over"),
+    [
+        ("We switched from Jenkins to GitLab CI.", {"jenkin"}),
+        ("缓存改用 Redis，不再用 Memcached。", {"memcach"}),
+        ("MySQL ではなく PostgreSQL を使う。", {"mysql"}),
+        ("I like tea.", set()),
+    ],
+)
+def test_a_correction_names_what_is_over(text: str, over: set[str]) -> None:
+    assert set().union(*retired(text)) == over
+
+
+def test_a_sentence_restates_a_claim_among_others() -> None:
+    assert restates("I like green tea, and I live in Oslo.", "I like green tea.")
+    assert not restates("I like black tea.", "I like green tea.")
+
+
+def test_overlap_is_a_share() -> None:
+    assert overlap("green tea", "green tea") == 1
+    assert overlap("green tea", "red wine") == 0
+
+
+@pytest.mark.parametrize("unit", ["a ", "我喜欢", "、", "no longer use ", "からは", "my x is "])
+def test_long_texts_are_compared_quickly(unit: str) -> None:
+    text = (unit * 60_000)[:60_000]
+    started = time.perf_counter()
+    relation(text, text[:-3])
+    contradicts(text, text[:-3])
+    assert time.perf_counter() - started < 8

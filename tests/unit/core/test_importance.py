@@ -1,0 +1,61 @@
+"""What is worth remembering is told from what is not, in three languages."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memex.core.importance import DEFAULT_THRESHOLD, rate
+from tests.labelled import LANGUAGES, rows, score_gate
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", ["importance", "importance-unseen"])
+def test_nine_of_ten_are_judged_rightly(name: str, language: str) -> None:
+    score = score_gate(f"{name}-{language}")
+    assert score.precision >= 0.9, score.wrong
+    assert score.recall >= 0.9, score.wrong
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_labelled_set_is_large_and_half_of_it_is_to_be_kept(language: str) -> None:
+    labels = [label for label, _ in rows(f"importance-{language}")]
+    assert len(labels) >= 60
+    assert 0.4 <= labels.count("keep") / len(labels) <= 0.6
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("用户偏好 Go，明确不要 Java 方案", True),
+        ("用戶偏好 Go，明確不要 Java 方案", True),  # traditional characters
+        ("谢谢，辛苦了", False),
+        ("謝謝，辛苦了", False),
+        ("Ann: I prefer tea over coffee.", True),  # a turn is rated by what is said
+        ("Assistant: You are welcome!", False),
+        ("REMEMBER: the door code is 4711", True),
+        ("Remember to smile?", False),
+        ("ValueError: invalid literal for int()", False),
+        ("？？？", False),
+        ("   ", False),
+        ("🎉🎉", False),
+        ("ok\u200b", False),
+    ],
+)
+def test_a_single_text_is_judged(text: str, kept: bool) -> None:
+    rating = rate(text)
+    assert (rating.value >= DEFAULT_THRESHOLD) is kept, rating
+    assert 1 <= rating.value <= 10
+    assert rating.reason
+
+
+def test_a_reason_more_makes_it_more_important() -> None:
+    assert rate("We decided to always use PostgreSQL.").value > rate("We like PostgreSQL.").value
+
+
+@pytest.mark.parametrize("text", ["a" * 60_000, "我" * 60_000, "my " * 20_000, "was zur " * 9_000, "では" * 30_000])
+def test_a_long_text_is_rated_quickly(text: str) -> None:
+    started = time.perf_counter()
+    rate(text)
+    assert time.perf_counter() - started < 2
