@@ -26,14 +26,13 @@ _ELLIPSIS = "…"
 _LEAST_LINE_TOKENS = 40  # a memory is cut to fit only if about this much of it can be shown
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_FENCE = re.compile(r"[<\uff1c\ufe64\u2039]\s*(/?)\s*(?=memex-(?:memory|context)\b)", re.IGNORECASE)
-# The second name is that of the block which agents are shown over MCP.
-_BLOCK = re.compile(r"<memex-(memory|context)>.*?(?:</memex-\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"[<\uff1c\ufe64\u2039]\s*(/?)\s*(?=memex-memory\b)", re.IGNORECASE)
+_BLOCK = re.compile(r"<memex-memory>.*?(?:</memex-memory>|\Z)", re.DOTALL | re.IGNORECASE)
 _LINE = re.compile(
     rf"^[^\S\n]*(?:[-*>]\s*)?\d+\. \[(?:episodic|semantic|procedural), \d{{4}}-\d\d-\d\d, {_UUID}\].*$", re.MULTILINE
 )
 _NOTE_LINE = re.compile(rf"^\s*{re.escape(_NOTE)}\s*$", re.MULTILINE)
-_STRAY = re.compile(r"</?memex-(?:memory|context)>", re.IGNORECASE)
+_STRAY = re.compile(r"</?memex-memory>", re.IGNORECASE)
 # Bidirectional controls and other invisible characters could make a line look like what it is not.
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"

@@ -167,7 +167,7 @@ _TOOLS = (
                 "id": {"type": "string", "format": "uuid", "description": "The memory that holds it now."},
                 "reason": {"type": "string"},
             },
-            ("outcome",),
+            ("outcome", "reason"),
         ),
         idempotent=True,
     ),

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memex.core.lifecycle import Candidate
 from memex.core.memory import UNSET, Filters, MemoryType, NewMemory, Patch, SearchRequest
 from memex_server.service import MemoryService
 
@@ -36,15 +37,16 @@ async def call(name: str, service: MemoryService, caller: Caller, arguments: _Ar
 
 
 async def _save_memory(service: MemoryService, caller: Caller, given: _Arguments) -> dict[str, Any]:
-    new = NewMemory(
+    candidate = Candidate(
         user_id=given.get("user_id", caller.user_id),
         agent_id=caller.agent_id,
-        content=given["text"],
-        memory_type=MemoryType(given["kind"]),
+        text=given["text"],
+        memory_type=given["kind"],
         source="mcp",
     )
-    stored = await service.store(new)
-    return {"outcome": "stored" if stored.created else "merged", "id": str(stored.memory.id)}
+    done = await service.remember(candidate)
+    held = {} if done.id is None else {"id": str(done.id)}
+    return {"outcome": done.outcome.value, "reason": done.reason, **held}
 
 
 async def _search_memory(service: MemoryService, caller: Caller, given: _Arguments) -> dict[str, Any]:
@@ -53,7 +55,7 @@ async def _search_memory(service: MemoryService, caller: Caller, given: _Argumen
 
 
 async def _retract_memory(service: MemoryService, caller: Caller, given: _Arguments) -> dict[str, Any]:
-    await service.delete(given["memory_id"], user_id=_owner(caller, given))
+    await service.retract(given["memory_id"], reason=given.get("reason"), user_id=_owner(caller, given))
     return {"retracted": True, "id": str(given["memory_id"])}
 
 

@@ -89,12 +89,6 @@ def test_rendered_text_is_known_again_and_not_news(around: str) -> None:
         assert admit(given)[1] is not None
 
 
-def test_the_block_that_agents_are_shown_is_known_too() -> None:
-    block = "<memex-context>\nWhat memex remembers.\n- (2026-05-26) I like tea.\n</memex-context>"
-    assert admit(block)[1] is not None
-    assert admit(f"{block}\nI moved to Oslo.") == ("I moved to Oslo.", None)
-
-
 def test_a_single_rendered_line_is_known_too_and_what_stands_beside_is_kept() -> None:
     line = render([made("I like tea.")], token_budget=500).text.splitlines()[2]
     assert admit(line)[1] is not None
