@@ -132,7 +132,7 @@ def recall_result_document(result: RecallResult, mode: RecallMode) -> dict[str, 
 
 def record_document(record: Record) -> dict[str, Any]:
     """Return one record, as `recall` lists it and `get` answers it."""
-    return {
+    document: dict[str, Any] = {
         "memory_id": record.memory_id,
         "content": record.content,
         "score": record.score,
@@ -145,6 +145,12 @@ def record_document(record: Record) -> dict[str, Any]:
         "tags": list(record.tags),
         "payload": dict(record.payload),
     }
+    if record.links:
+        document["links"] = [
+            {"link_id": x.link_id, "from_id": x.from_id, "to_id": x.to_id, "relation": x.relation, "weight": x.weight}
+            for x in record.links
+        ]
+    return document
 
 
 def read_memory_id(body: _Document) -> str:

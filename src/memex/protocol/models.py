@@ -24,11 +24,13 @@ __all__ = [
     "MAX_QUERY_CHARS",
     "MAX_TOP_K",
     "PROTOCOL_VERSION",
+    "SUPERSEDES",
     "ExtractRequest",
     "ExtractResult",
     "Group",
     "Health",
     "Level",
+    "Link",
     "LinkRequest",
     "LinkResult",
     "LmPolicy",
@@ -52,6 +54,8 @@ MAX_TOP_K = 50
 MAX_KEYWORDS = 64
 MAX_KEYWORD_CHARS = 128
 MAX_EXTRACT = 1_000
+
+SUPERSEDES = "supersedes"
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -101,14 +105,16 @@ class PreExtracted:
         _check_content(self.content, "pre_extracted.content")
         _set(self, "keywords", _words(self.keywords, "pre_extracted.keywords"))
         _set(self, "topic", self.topic.strip())
+        if len(self.topic) > MAX_KEYWORD_CHARS:
+            raise InvalidInput(f"topic is longer than {MAX_KEYWORD_CHARS} characters", field="pre_extracted.topic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreRequest:
     """One record to keep. `occurred_at` has no default: what has no time of its own sinks below what has.
 
-    With `pre_extracted` its content is what is kept on `level`. `payload` is the caller's own
-    (trigger, role, session_id, platform, src_store_id …) and is returned as it is.
+    With `pre_extracted` its content is what is kept on `level`. The topic is not repeated among the tags.
+    `payload` is the caller's own (trigger, role, session_id, platform, src_store_id …), returned as it is.
 
     Raises:
         InvalidInput, TooLarge: see the message.
@@ -128,7 +134,7 @@ class StoreRequest:
         _set(self, "occurred_at", utc(self.occurred_at))
         _set(self, "level", _member(Level, self.level, "level"))
         _set(self, "lm_policy", _member(LmPolicy, self.lm_policy, "lm_policy"))
-        _set(self, "tags", _words(self.tags, "tags"))
+        _set(self, "tags", tuple(tag for tag in _words(self.tags, "tags") if tag != self.topic))
 
     @property
     def text(self) -> str:
@@ -159,8 +165,8 @@ class StoreResult:
 class RecallRequest:
     """A question: keywords, a sentence, or both. Without either the answer is empty, never everything.
 
-    `dimensions`: only records whose topic or one of whose tags is among these. Times are event
-    times, from inclusive, to exclusive.
+    `dimensions`: only records that carry all of these as tag or as topic. Times are event times,
+    from inclusive, to exclusive.
 
     Raises:
         InvalidInput: see the message.
@@ -198,8 +204,19 @@ class RecallRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """An edge between two records."""
+
+    link_id: str
+    from_id: str
+    to_id: str
+    relation: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A kept record. `score` is set when it was found by a recall; a backend may leave the rest empty."""
+    """A kept record. `recall` sets its score, `get` its links; a backend may leave most fields empty."""
 
     memory_id: str
     content: str
@@ -212,6 +229,7 @@ class Record:
     source_type: str = ""
     tags: Sequence[str] = ()
     payload: Mapping[str, Any] = field(default_factory=dict)
+    links: Sequence[Link] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +251,8 @@ class RecallResult:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkRequest:
     """An edge from one record to another; the same edge again changes its weight only.
+
+    `supersedes` says that `to_id` holds no longer: recall leaves it out from now on, `get` still has it.
 
     Raises:
         InvalidInput: an id or the relation is blank, a record is linked to itself, or the weight is no number.

@@ -20,6 +20,7 @@ from .models import (
     Group,
     Health,
     Level,
+    Link,
     LinkRequest,
     LinkResult,
     RecallRequest,
@@ -262,7 +263,21 @@ def _record(item: Any) -> Record | None:
         source_type=str(inner.get("source_type") or inner.get("source") or ""),
         tags=_strings(inner.get("tags")),
         payload=payload if isinstance(payload, Mapping) else {},
+        links=tuple(_links(inner.get("links"))),
     )
+
+
+def _links(links: Any) -> Iterator[Link]:
+    for link in links if isinstance(links, list) else ():
+        if isinstance(link, Mapping):
+            weight = link.get("weight")
+            yield Link(
+                link_id=str(link.get("link_id") or link.get("id") or ""),
+                from_id=str(link.get("from_id") or link.get("source_id") or ""),
+                to_id=str(link.get("to_id") or link.get("target_id") or ""),
+                relation=str(link.get("relation") or ""),
+                weight=float(weight) if isinstance(weight, int | float) else 1.0,
+            )
 
 
 def _inner(item: Mapping[str, Any]) -> Mapping[str, Any]:
