@@ -43,10 +43,14 @@ _MEMEX: dict[str, set[str]] = {
     "transport": {"protocol"},
     "matrix": {"core", "protocol"},
     "connect": {"protocol"},
+    "host": set(),
     "backend": {"protocol", "core", "extract", "transport", "matrix"},
 }
 # The shell around them may use all of memex.
 _MEMEX_SHELL = {"__init__", "__main__", "provider", "client", "cli", "config", "notify", "logging_setup", "testing"}
+
+# What else a part may import, inside its functions only.
+_GUESTS = {"cli": {"memex_server"}, "host": {"agent", "hermes_cli", "yaml"}}
 
 _SERVER: dict[str, set[str]] = {
     "__init__": set(),
@@ -154,13 +158,16 @@ def modules(src: Path, package: str) -> list[Module]:
 
 
 def standard_library_only(module: Module) -> list[str]:
-    """`memex` imports the standard library and itself; `memex_server` only inside functions of its CLI."""
+    """`memex` imports the standard library and itself.
+
+    Inside functions its CLI may import `memex_server`, and its `host` what the agent around it has.
+    """
     complaints = []
     for found in module.imports:
         root = found.name.partition(".")[0]
         if root == "memex" or root in sys.stdlib_module_names:
             continue
-        if root == "memex_server" and module.part == "cli" and not found.at_top:
+        if root in _GUESTS.get(module.part, ()) and not found.at_top:
             continue
         complaints.append(module.at(found.line, f"imports {found.name}, which is not of the standard library"))
     return complaints
