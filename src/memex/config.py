@@ -49,9 +49,7 @@ class Config:
     )
     api_url: str = _setting("MEMORY_API_URL", "", "address of the remote backend, such as http://127.0.0.1:8000")
     api_token: str = _setting("MEMORY_API_TOKEN", "", "bearer token of the remote backend", secret=True)
-    api_timeout_s: float = _setting(
-        "MEMORY_API_TIMEOUT", 10.0, "seconds for one request", least=0.1, most=600
-    )
+    api_timeout_s: float = _setting("MEMORY_API_TIMEOUT", 10.0, "seconds for one request", least=0.1, most=600)
     backend_enabled: str = _setting(
         "MEMORY_BACKEND_ENABLED",
         "auto",

@@ -122,7 +122,11 @@ def test_every_dependency_is_in_the_lock(root: Path) -> None:
         (rules.standard_library_only, "memex.client", "def f():\n    import memex_server.wiring"),
         (rules.standard_library_only, "memex.cli", "import memex_server.wiring"),
         (rules.standard_library_only, "memex.host", "from agent.memory_provider import MemoryProvider"),
-        (rules.standard_library_only, "memex.provider", "def f():\n    from agent.memory_provider import MemoryProvider"),
+        (
+            rules.standard_library_only,
+            "memex.provider",
+            "def f():\n    from agent.memory_provider import MemoryProvider",
+        ),
         (rules.standard_library_only, "memex.client", "import importlib\nimportlib.import_module('httpx')"),
         (rules.layers, "memex.core.text", "from memex.protocol import errors"),
         (rules.layers, "memex.core.text", "from memex import protocol"),
