@@ -54,6 +54,7 @@ from .ports import (
 )
 from .ranking import Fusion, Plan, named_days, plan_weights, rank, usual_cosine
 from .recalls import RecallCounter
+from .records import RecordParts, Records
 from .reranked import Reranking, reranks
 
 __all__ = ["MemoryService"]
@@ -79,8 +80,12 @@ class MemoryService:
         answer_bytes: int,
         recall_log: RecallLog,
         reranking: Reranking | None = None,
+        records: RecordParts,
     ) -> None:
-        """`half_life_days` and `default_alpha` hold for searches by the formula that do not give their own."""
+        """`half_life_days` and `default_alpha` hold for searches by the formula that do not give their own.
+
+        The unified protocol's calls are those of the attribute `records`, made of these parts.
+        """
         self._repo = repo
         self._embedder = embedder
         self._limiter = limiter
@@ -93,6 +98,17 @@ class MemoryService:
         self._answers = Answers(clock, max_bytes=answer_bytes)
         self._recalls = RecallCounter(recall_log)
         self._reranking = reranking
+        self.records = Records(
+            records,
+            memories=repo,
+            embedder=embedder,
+            search=self._search_unlimited,
+            limit=self._limit,
+            clock=clock,
+            ids=ids,
+            observer=observer,
+            half_life_days=half_life_days,
+        )
 
     # -- storing -------------------------------------------------------------------------------
 
@@ -159,16 +175,25 @@ class MemoryService:
         Raises:
             InvalidInput, RateLimited, Unavailable.
         """
+        mode, weights = self._planned(request)
+        agent_id = request.filters.agent_id
+        await self._limit(f"agent {agent_id}" if agent_id else f"user {request.user_id}", "search")
+        return await self._answered(request, mode, weights)
+
+    async def _search_unlimited(self, request: SearchRequest) -> SearchResult:
+        return await self._answered(request, *self._planned(request))
+
+    def _planned(self, request: SearchRequest) -> tuple[SearchMode, dict[str, float]]:
         check_search(request)
         try:
             compile_metadata(request.filters.metadata)
-            mode, weights = plan_weights(
+            return plan_weights(
                 request.mode, request.alpha, request.weights, default_alpha=self._default_alpha, fusion=self._fusion
             )
         except ValueError as e:
             raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
-        agent_id = request.filters.agent_id
-        await self._limit(f"agent {agent_id}" if agent_id else f"user {request.user_id}", "search")
+
+    async def _answered(self, request: SearchRequest, mode: SearchMode, weights: dict[str, float]) -> SearchResult:
         version = await self._repo.version(request.user_id)
         result = self._answers.get(request, version)
         if result is None:

@@ -14,6 +14,7 @@ from memex.protocol.errors import Unavailable
 
 from .background import running
 from .embedding import Callbacks, LoadableEmbedder, build_embedder
+from .extractors import ServiceExtractor
 from .ids import IdSource
 from .metrics import Metrics
 from .ports import Clock
@@ -22,9 +23,11 @@ from .postgres.limiter import PostgresRateLimiter
 from .postgres.migrate import prepare_database
 from .postgres.pool import Database, DatabaseFacts, open_database, safe_dsn
 from .postgres.recalls import PostgresRecallLog
+from .postgres.records import PostgresRecords
 from .postgres.repo import PostgresRepo
 from .postgres.vector_index import ensure_vector_index
 from .ranking import Fusion, load_fusion
+from .records import Owner, RecordParts
 from .reranked import Reranking
 from .reranking import build_reranker
 from .service import MemoryService
@@ -39,6 +42,7 @@ _INDEX_S = 300.0
 _GAUGE_S = 5.0
 _RECALLS_S = 5.0
 _LOG = logging.getLogger(__name__)
+_EXTRACT_S = 15.0
 
 
 def system_clock() -> datetime:
@@ -72,12 +76,13 @@ async def open_memex(
         reranking = await stack.enter_async_context(
             _open_reranking(settings.reranker, threads=settings.embedding_threads, metrics=metrics)
         )
+        repo = PostgresRepo(
+            pool,
+            exact_scope_limit=settings.database.exact_scope_limit,
+            snapshot_bytes=settings.database.scope_cache_mb * 1_000_000,
+        )
         service = MemoryService(
-            repo=PostgresRepo(
-                pool,
-                exact_scope_limit=settings.database.exact_scope_limit,
-                snapshot_bytes=settings.database.scope_cache_mb * 1_000_000,
-            ),
+            repo=repo,
             embedder=embedder,
             limiter=PostgresRateLimiter(
                 pool,
@@ -94,6 +99,7 @@ async def open_memex(
             recall_log=PostgresRecallLog(pool),
             answer_bytes=_ANSWER_BYTES if settings.database.scope_cache_mb else 0,
             reranking=reranking,
+            records=RecordParts(PostgresRecords(pool, repo), ServiceExtractor(), Owner("default", "memex")),
         )
         await loading
 
@@ -113,6 +119,7 @@ async def open_memex(
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))
         await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
         await stack.enter_async_context(running("recalls", service.flush_recalls, _RECALLS_S))
+        await stack.enter_async_context(running("extract", service.records.extract_due, _EXTRACT_S))
         yield service
         try:
             await service.flush_recalls()

@@ -69,12 +69,28 @@ _SERVER: dict[str, set[str]] = {
     "answers": {"ports"},
     "recalls": {"ports"},
     "reranked": {"ports"},
-    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers", "recalls", "reranked"},
-    **{adapter: {"ports", "settings"} for adapter in ADAPTERS},
+    "record_ports": {"ports"},
+    "extraction": {"ports", "record_ports"},
+    "records": {"ports", "record_ports", "ranking", "extraction", "ids", "checks", "indexing"},
+    "service": {
+        "ports",
+        "explain",
+        "ranking",
+        "ids",
+        "checks",
+        "indexing",
+        "answers",
+        "recalls",
+        "reranked",
+        "records",
+    },
+    **{adapter: {"ports", "record_ports", "settings"} for adapter in ADAPTERS},
     **{face: {"service", "ports", "settings", "metrics", "logs", "access"} for face in FACES},
 }
 # The composition root, and the commands that call it.
-_SERVER_ROOT = {"wiring", "reembed", "prepare", "serve", "stdio", "doctor", "testing", "__main__"}
+_SERVER_ROOT = {
+    "wiring", "extractors", "reembed", "prepare", "serve", "stdio", "doctor", "testing", "__main__",
+}  # fmt: skip
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "_version"}
 _ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "testing", "logging_setup"}

@@ -8,8 +8,12 @@ from contextlib import AbstractContextManager
 
 import pytest
 
+from memex.backend.remote import RemoteBackend
 from memex.protocol.backend import Backend
 from memex.testing import FakeBackend, FrozenClock
+from memex.transport.http import HttpTransport
+from memex.transport.retry import NO_RETRY
+from tests.live import AsgiTransport, Live
 
 __all__ = ["OPENERS", "Opener"]
 
@@ -22,4 +26,18 @@ def _fake(clock: FrozenClock, request: pytest.FixtureRequest) -> Iterator[Backen
     yield FakeBackend(clock)
 
 
-OPENERS: dict[str, Opener] = {"fake": _fake}
+@contextlib.contextmanager
+def _over_asgi(clock: FrozenClock, request: pytest.FixtureRequest) -> Iterator[Backend]:
+    live: Live = request.getfixturevalue("live_service")
+    live.begin(clock)
+    yield RemoteBackend(AsgiTransport(live), timeout_s=30, retry=NO_RETRY)
+
+
+@contextlib.contextmanager
+def _over_http(clock: FrozenClock, request: pytest.FixtureRequest) -> Iterator[Backend]:
+    live: Live = request.getfixturevalue("live_service")
+    live.begin(clock)
+    yield RemoteBackend(HttpTransport(live.url), timeout_s=30, retry=NO_RETRY)
+
+
+OPENERS: dict[str, Opener] = {"fake": _fake, "remote-asgi": _over_asgi, "remote-http": _over_http}

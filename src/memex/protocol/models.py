@@ -287,6 +287,8 @@ class LinkResult:
 class ExtractRequest:
     """Extract facts now: from `memory_ids`, or from up to `limit` records that wait for it.
 
+    `lm_policy`: skip extracts by rules, force by a language model or not at all, auto by what there is.
+
     Raises:
         InvalidInput: `limit` is out of range.
     """

@@ -72,7 +72,7 @@ class FakeBackend(Backend):
             self._ids[key] = record.memory_id
             self.records[record.memory_id] = record
             wanted = request.lm_policy is LmPolicy.FORCE or (
-                request.lm_policy is LmPolicy.AUTO and request.level is Level.RAW
+                request.lm_policy is LmPolicy.AUTO and request.level is Level.RAW and not request.pre_extracted
             )
             if record is fresh and wanted:
                 self._waiting[record.memory_id] = None
@@ -123,14 +123,16 @@ class FakeBackend(Backend):
         self._fail()
         taken = [self._one(i).memory_id for i in request.memory_ids] or list(self._waiting)[: request.limit]
         facts: dict[str, None] = {}
+        gave = 0
         for memory_id in taken:
             self._waiting.pop(memory_id, None)
-            source = self.records[memory_id]
-            for fact in _facts(source):
+            found = list(_facts(self.records[memory_id]))
+            gave += bool(found)
+            for fact in found:
                 stored = self.store(fact)
                 self.link(LinkRequest(from_id=stored.memory_id, to_id=memory_id, relation="extracted_from"))
                 facts[stored.memory_id] = None
-        return ExtractResult(claimed=len(taken), extracted=len(taken), facts=tuple(facts))
+        return ExtractResult(claimed=len(taken), extracted=gave, facts=tuple(facts))
 
     def _fail(self) -> None:
         if self.failure is not None:

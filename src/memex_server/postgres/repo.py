@@ -22,7 +22,7 @@ from .queries import load
 from .rows import index_columns, store_columns, to_memory, to_new, to_version
 from .search import Searcher
 
-__all__ = ["PostgresRepo"]
+__all__ = ["PostgresRepo", "retried"]
 
 T = TypeVar("T")
 _KEY_LIFE = timedelta(hours=24)
@@ -49,7 +49,7 @@ class PostgresRepo:
         async def run() -> list[Stored]:
             if key is None:
                 async with self._db.connection() as connection:
-                    return await self._store(connection, prepared, now)
+                    return await self.store_within(connection, prepared, now)
             async with self._db.transaction() as connection:
                 shard = shard_key(self._tenant, key.key)
                 claimed = await connection.fetchval(
@@ -57,12 +57,12 @@ class PostgresRepo:
                 )
                 if claimed is None:  # another request has it, and is finished: the insert waited for it
                     return await self._replay(connection, key) or []
-                stored = await self._store(connection, prepared, now)
+                stored = await self.store_within(connection, prepared, now)
                 outcome = [[str(s.memory.id), s.created] for s in stored]
                 await connection.execute(self._sql["settle_key"], shard, key.key, outcome)
                 return stored
 
-        return await _retried(run)
+        return await retried(run)
 
     async def replay(self, key: IdempotencyKey) -> list[Stored] | None:
         """See the port."""
@@ -82,7 +82,8 @@ class PostgresRepo:
             raise Conflict("the request with this Idempotency-Key was carried out, and its memory purged since")
         return [Stored(memories[memory_id], created) for memory_id, created in outcome]
 
-    async def _store(self, connection: Any, prepared: Sequence[PreparedMemory], now: datetime) -> list[Stored]:
+    async def store_within(self, connection: Any, prepared: Sequence[PreparedMemory], now: datetime) -> list[Stored]:
+        """Store as a part of the transaction that `connection` is in."""
         keys = [same_key(self._tenant, p.new) for p in prepared]
         repeats: dict[bytes, int] = {}
         for k in keys:
@@ -113,6 +114,10 @@ class PostgresRepo:
     async def fetch(self, query: Query, ids: Sequence[UUID], passages: Sequence[int]) -> dict[UUID, Fetched]:
         """See the port."""
         return await self._searcher.fetch(query, ids, passages)
+
+    async def registered(self, query: Query, keys: Sequence[str], limit: int) -> list[tuple[UUID, frozenset[str]]]:
+        """Return memories that match and are registered under some of `keys`, and under which."""
+        return await self._searcher.registered(query, keys, limit)
 
     async def get(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, deleted: bool = False) -> Memory:
         """See the port."""
@@ -200,7 +205,7 @@ class PostgresRepo:
                 await connection.execute(self._sql["next_versions"], shard, [memory_id], "updated", now, agent_id, None)
                 return to_memory(changed)
 
-        return await _retried(run)
+        return await retried(run)
 
     async def delete(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime) -> None:
         """See the port."""
@@ -215,7 +220,7 @@ class PostgresRepo:
                     self._sql["next_versions"], row["shard"], [memory_id], "deleted", now, agent_id, None
                 )
 
-        await _retried(run)
+        await retried(run)
 
     async def restore(
         self,
@@ -249,7 +254,7 @@ class PostgresRepo:
                 )
                 return to_memory(live)
 
-        return await _retried(run)
+        return await retried(run)
 
     async def purge(
         self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
@@ -263,7 +268,7 @@ class PostgresRepo:
                 digest = hashlib.sha256(row["content"].encode()).hexdigest()
                 return DeleteReceipt(id=memory_id, content_sha256=digest, purged_at=now)
 
-        return await _retried(run)
+        return await retried(run)
 
     async def delete_scope(self, *, user_id: str, agent_id: str | None, purge: bool, now: datetime) -> int:
         """See the port."""
@@ -282,7 +287,7 @@ class PostgresRepo:
                 await connection.execute(self._sql["next_versions"], shard, live, "deleted", now, agent_id, None)
                 return len(live)
 
-        return await _retried(run)
+        return await retried(run)
 
     async def tidy(self, *, now: datetime, tombstone_days: float, limit: int) -> dict[str, int]:
         """See the port."""
@@ -368,7 +373,7 @@ def _affected(status: str) -> int:
     return int(status.rsplit(" ", 1)[-1])
 
 
-async def _retried(run: Callable[[], Awaitable[T]]) -> T:
+async def retried(run: Callable[[], Awaitable[T]]) -> T:
     """Run a transaction again when the database broke a tie between two of them."""
     for attempt in range(_ATTEMPTS):
         try:
