@@ -13,15 +13,16 @@ from typing import Literal
 from uuid import UUID
 
 from memex.core.memory import (
+    MAX_QUERY_CHARS,
     MAX_TOP_K,
     Filters,
+    Hit,
     Memory,
     MemoryType,
     NewMemory,
     SearchMode,
     SearchRequest,
     SearchResult,
-    Weights,
 )
 from memex.core.recall import keyword_key, named_keys, recall_score, registered_relevance
 from memex.protocol.errors import NotFound
@@ -47,6 +48,7 @@ from .extraction import Extraction
 from .ids import IdSource
 from .indexing import index_texts
 from .ports import Clock, Embedder, MemoryRepo, Observer, PreparedMemory, Query
+from .ranking import certainty
 from .record_ports import Description, Edge, FactExtractor, NewRecord, RecordRepo
 
 __all__ = ["Limit", "Owner", "RecordParts", "Records", "Search"]
@@ -196,25 +198,38 @@ class Records:
         return [(registered_relevance(under, request.keywords, request.query), memory) for memory, under in found]
 
     async def _by_words(self, request: RecallRequest) -> list[tuple[float, Memory]]:
-        text = " ".join([*request.keywords, request.query])
-        found = await self._search(self._request(request, text, SearchMode.KEYWORD))
+        """Look for the words of the keywords in the texts."""
+        if not request.keywords:
+            return []
+        found = await self._search(
+            SearchRequest(
+                user_id=self._owner.user_id,
+                query=" ".join(request.keywords)[:MAX_QUERY_CHARS],
+                top_k=MAX_TOP_K,
+                mode=SearchMode.KEYWORD,
+                filters=_filters(request),
+            )
+        )
         return [(min(1.0, hit.score / _FULL_MATCH), hit.memory) for hit in found.hits]
 
     async def _by_meaning(self, request: RecallRequest) -> list[tuple[float, Memory]]:
-        if not request.query:  # keywords are looked for as they are; to guess at them finds something always
-            return []
-        found = await self._search(self._request(request, request.query, SearchMode.HYBRID))
-        return [(_certainty(hit.score), hit.memory) for hit in found.hits]
+        """Search as any face does for a query; keywords are not guessed at, because that always finds something.
 
-    def _request(self, request: RecallRequest, text: str, mode: SearchMode) -> SearchRequest:
-        return SearchRequest(
-            user_id=self._owner.user_id,
-            query=text,
-            top_k=MAX_TOP_K,
-            mode=mode,
-            weights=Weights(similarity=1),
-            filters=_filters(request),
+        No more than are wanted, so that freshness may reorder the best, but not put others in their place.
+        """
+        if not request.query:
+            return []
+        found = await self._search(
+            SearchRequest(
+                user_id=self._owner.user_id,
+                query=request.query,
+                top_k=request.top_k,
+                mode=SearchMode.HYBRID,
+                filters=_filters(request),
+                explain=True,
+            )
         )
+        return [(certainty(_similarity(hit)), hit.memory) for hit in found.hits]
 
     async def get(self, memory_id: str) -> Record:
         """Return one record of any level, by its id or by the one that its payload gives it.
@@ -314,8 +329,10 @@ def _record(
     )
 
 
-def _certainty(similarity: float) -> float:
-    return similarity
+def _similarity(hit: Hit) -> float:
+    """Return what the search found without recency, which the protocol's own formula adds."""
+    parts = (hit.explanation or {})["components"]
+    return float(parts["similarity"]["value"])
 
 
 def _uuid(text: str) -> UUID | None:
