@@ -36,8 +36,8 @@ def serve() -> Iterator[Serve]:
                     return
                 with connection:
                     connection.settimeout(5)
-                    connection.recv(65_536)
                     try:
+                        received(connection)
                         handler(connection)
                     except OSError:
                         continue  # the client has left, as it should
@@ -49,6 +49,17 @@ def serve() -> Iterator[Serve]:
     for listener in listeners:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
+
+
+def received(connection: socket.socket) -> bytes:
+    """Read the whole request, which ends with the body of `ASK`."""
+    data = b""
+    while not data.endswith(b"}"):
+        chunk = connection.recv(65_536)
+        if not chunk:
+            raise ConnectionResetError
+        data += chunk
+    return data
 
 
 def reply(status: str, body: bytes = b"", *headers: str) -> bytes:
@@ -68,10 +79,7 @@ def test_a_request_arrives_whole_and_its_answer_comes_back(serve: Serve) -> None
         connection, _ = listener.accept()
         with connection:
             connection.settimeout(5)
-            data = b""
-            while not data.endswith(b"}"):
-                data += connection.recv(65_536)
-            got.append(data)
+            got.append(received(connection))
             connection.sendall(reply("200 OK", '{"a": "東京"}'.encode(), "X-Thing: 7"))
 
     thread = threading.Thread(target=once)
