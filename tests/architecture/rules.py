@@ -95,8 +95,6 @@ _SERVER: dict[str, set[str]] = {
         "reranked",
         "records",
     },
-    "records": {"ports", "record_ports", "ranking", "extraction", "ids", "checks", "indexing"},
-    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "answers", "recalls", "records"},
     **{adapter: {"ports", "record_ports", "settings"} for adapter in ADAPTERS},
     **{face: {"service", "ports", "settings", "metrics", "logs", "access"} for face in FACES},
 }

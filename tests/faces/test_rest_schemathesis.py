@@ -28,6 +28,13 @@ OPERATIONS = [
     "DELETE /v1/memories/{memory_id}",
     "POST /v1/memories/{memory_id}/restore",
     "GET /v1/memories/{memory_id}/history",
+    "GET /api/v1/memory/health",
+    "POST /api/v1/memory/store",
+    "POST /api/v1/memory/recall",
+    "POST /api/v1/memory/get",
+    "GET /api/v1/memory/get",
+    "POST /api/v1/memory/link",
+    "POST /api/v1/memory/extract",
     "GET /health",
     "GET /health/live",
     "GET /health/ready",
@@ -36,6 +43,7 @@ OPERATIONS = [
 # The latter take no input; a batch answers 200 and says for each item what was wrong with it.
 WITHOUT_WRONG_INPUT = {
     "POST /v1/memories/batch",
+    "GET /api/v1/memory/health",
     "GET /health",
     "GET /health/live",
     "GET /health/ready",

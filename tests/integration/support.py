@@ -21,6 +21,7 @@ from memex_server.postgres.recalls import PostgresRecallLog
 from memex_server.postgres.records import PostgresRecords
 from memex_server.postgres.repo import PostgresRepo
 from memex_server.ranking import load_fusion
+from memex_server.record_ports import FactExtractor
 from memex_server.records import Owner, RecordParts
 from memex_server.reranked import Reranking
 from memex_server.service import MemoryService
@@ -105,6 +106,7 @@ def make_service(
     writes_per_minute: int = 0,
     searches_per_minute: int = 0,
     reranking: Reranking | None = None,
+    extractor: FactExtractor | None = None,
 ) -> MemoryService:
     repo = PostgresRepo(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes)
     return MemoryService(
@@ -122,7 +124,7 @@ def make_service(
         answer_bytes=answer_bytes,
         recall_log=PostgresRecallLog(database),
         reranking=reranking,
-        records=RecordParts(PostgresRecords(database, repo), SentenceExtractor(), Owner("ann", "scout")),
+        records=RecordParts(PostgresRecords(database, repo), extractor or SentenceExtractor(), Owner("ann", "scout")),
     )
 
 

@@ -30,14 +30,13 @@ class Protocol:
 
     def __init__(self, service: MemoryService) -> None:
         self._service = service
-        self._records = service.records
 
     async def health(self) -> Answer:
         """How the service is, which version of the protocol it speaks, and what it can do."""
         state = await self._service.health()
         if state["status"] != "ok":
             raise Unavailable(state["database"].get("detail", "the database does not answer"))
-        capabilities = {"lm": self._records.has_model, "levels": [level.value for level in Level]}
+        capabilities = {"lm": self._service.records.has_model, "levels": [level.value for level in Level]}
         return _wrapped(
             {
                 "status": "ok",
@@ -51,9 +50,9 @@ class Protocol:
         self, body: Annotated[StoreIn, Body(openapi_examples=EXAMPLES["store"])], authorization: _Token = None
     ) -> Answer:
         """Keep a record. The same text on the same level is one record, renewed by each repeat."""
-        request = body.to_request(self._records.now())
+        request = body.to_request(self._service.records.now())
         return _wrapped(
-            documents.store_result_document(await self._records.store(request, caller=_caller(authorization)))
+            documents.store_result_document(await self._service.records.store(request, caller=_caller(authorization)))
         )
 
     async def recall(
@@ -61,12 +60,12 @@ class Protocol:
     ) -> Answer:
         """Find records by keywords, by a sentence, or by both; without either, nothing."""
         request = body.to_request()
-        found = await self._records.recall(request, caller=_caller(authorization))
+        found = await self._service.records.recall(request, caller=_caller(authorization))
         return _wrapped(documents.recall_result_document(found, request.mode))
 
     async def get(self, body: Annotated[GetIn, Body(openapi_examples=EXAMPLES["get"])]) -> Answer:
         """Return one record of any level, with its links."""
-        return _wrapped(documents.record_document(await self._records.get(body.memory_id)))
+        return _wrapped(documents.record_document(await self._service.records.get(body.memory_id)))
 
     async def get_by_query(self, query: Annotated[GetIn, Query()]) -> Answer:
         """Return one record of any level, with its links."""
@@ -76,14 +75,14 @@ class Protocol:
         self, body: Annotated[LinkIn, Body(openapi_examples=EXAMPLES["link"])], authorization: _Token = None
     ) -> Answer:
         """Make an edge between two records, once; `supersedes` ends the validity of the second."""
-        made = await self._records.link(body.to_request(), caller=_caller(authorization))
+        made = await self._service.records.link(body.to_request(), caller=_caller(authorization))
         return _wrapped(documents.link_result_document(made))
 
     async def extract(
         self, body: Annotated[ExtractIn, Body(openapi_examples=EXAMPLES["extract"])], authorization: _Token = None
     ) -> Answer:
         """Extract facts now from records that wait for it (a worker does so every few seconds anyway), or by id."""
-        done = await self._records.extract(body.to_request(), caller=_caller(authorization))
+        done = await self._service.records.extract(body.to_request(), caller=_caller(authorization))
         return _wrapped(documents.extract_result_document(done), done.message)
 
 
