@@ -8,15 +8,18 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from . import __version__
+from ._version import __version__
+from .commands.memories import add_memory_commands
+from .commands.options import EXIT_STATUSES, exit_status
+from .commands.status import add_status_command
+from .commands.transfer import add_transfer_commands
 from .connect.commands import add_commands
 from .connect.doctor import Finding
 from .protocol.errors import MemexError, SetupError
 
 __all__ = ["main"]
 
-# Exit statuses, as `memex --help` lists them.
-_OK, _FAILED, _USAGE = 0, 1, 2
+_OK = 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,16 +30,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; Python must not complain of it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _OK
     except MemexError as e:
         print(f"memex: {e}", file=sys.stderr)
-        return _FAILED
+        return exit_status(e)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="memex",
         description="One long-term memory for AI agents, on your own machine.",
-        epilog="exit status: 0 done, 1 failed (one line on stderr says why), 2 wrong usage, 130 interrupted",
+        epilog=EXIT_STATUSES,
     )
     parser.add_argument("--version", action="version", version=f"memex {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
@@ -72,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
         "until the end, and must then be restarted with the new one. An interrupted run is continued by the next.",
     )
     reembed.set_defaults(run=_reembed)
+    add_memory_commands(commands, os.environ)
+    add_transfer_commands(commands, os.environ)
+    add_status_command(commands, os.environ)
     add_commands(commands, os.environ, _service_findings)
     return parser
 

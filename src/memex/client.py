@@ -1,8 +1,8 @@
 """The Python client of the memory service: REST v1 on the standard library, with typed results.
 
-    with_memory = Memex("http://127.0.0.1:8000", user_id="user-123", agent_id="my-agent")
-    with_memory.store("Releases happen on Friday evenings.", memory_type="semantic")
-    for hit in with_memory.search("when do we deploy?"):
+    memex = Memex("http://127.0.0.1:8000", user_id="user-123", agent_id="my-agent")
+    memex.store("Releases happen on Friday evenings.", memory_type="semantic")
+    for hit in memex.search("when do we deploy?"):
         print(hit.score, hit.memory.content)
 
 Every call raises only `memex.protocol.errors`, and may be tried again by itself: a store carries a key
@@ -94,8 +94,7 @@ class Memex:
         Raises:
             InvalidInput, TooLarge, Unauthorized, RateLimited, Unavailable: nothing was stored.
         """
-        owner = self._owner(user_id, agent_id)
-        body = {"memories": [{**owner, **memory} for memory in memories]}
+        body = {"memories": [{**self._owner_of(memory, user_id, agent_id), **memory} for memory in memories]}
         return self._call("store_batch", "POST", "/batch", batch_outcomes, body=body, once=True)
 
     def remember(self, text: str, *, user_id: str = "", agent_id: str = "", **fields: Any) -> Remembered:
@@ -252,6 +251,9 @@ class Memex:
         if not agent:
             raise InvalidInput("agent_id is needed, here or for the whole client", field="agent_id")
         return {"user_id": self._user(user_id), "agent_id": agent}
+
+    def _owner_of(self, memory: Mapping[str, Any], user_id: str, agent_id: str) -> dict[str, str]:
+        return self._owner(memory.get("user_id") or user_id, memory.get("agent_id") or agent_id)
 
     def _scope(self, user_id: str) -> dict[str, Any]:
         return {"user_id": user_id or self._user_id or None}

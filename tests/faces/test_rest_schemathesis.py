@@ -78,7 +78,13 @@ def test_generated_requests_get_documented_answers(
     assert operation is not None
 
     @given(case=operation.as_strategy(generation_mode=mode))
-    @settings(max_examples=4 if "/api/" in label else 10, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=4 if "/api/" in label else 10,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     def try_it(case: schemathesis.Case[Any]) -> None:
         case.call_and_validate(excluded_checks=BEYOND_SCHEMA)
 
