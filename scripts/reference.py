@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from itertools import groupby
 from pathlib import Path
 
-from memex.cli import main as run_cli
+from memex.cli import make_parser
 from memex_server.settings import describe
 
 __all__ = ["main", "pages"]
@@ -40,19 +41,19 @@ def _settings() -> str:
 
 
 def _cli() -> str:
-    import contextlib
-    import io
     import os
 
-    lines = ["# Command line", "", _NOTE]
     os.environ["COLUMNS"] = "100"
-    commands = ("serve", "mcp", "setup", "reembed", "connect", "disconnect", "doctor", "hook")
-    for command in ([], *([name] for name in commands)):
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
-            run_cli([*command, "--help"])
-        lines += ["", f"## memex {' '.join(command)}".rstrip(), "", "```", out.getvalue().rstrip(), "```"]
+    parser = make_parser()
+    lines = ["# Command line", "", _NOTE, *_help("memex", parser)]
+    [commands] = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001 - there is no other way to them
+    for name, command in commands.items():
+        lines += _help(f"memex {name}", command)
     return "\n".join([*lines, ""])
+
+
+def _help(title: str, parser: argparse.ArgumentParser) -> list[str]:
+    return ["", f"## {title}", "", "```", parser.format_help().rstrip(), "```"]
 
 
 def main(arguments: list[str]) -> int:

@@ -17,14 +17,14 @@ from .connect.commands import add_commands
 from .connect.doctor import Finding
 from .protocol.errors import MemexError, SetupError
 
-__all__ = ["main"]
+__all__ = ["main", "make_parser"]
 
 _OK = 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status. Errors are one line on stderr."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(argv)
     try:
         return int(options.run(options))
@@ -39,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return exit_status(e)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="memex",
         description="One long-term memory for AI agents, on your own machine.",

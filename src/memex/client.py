@@ -14,7 +14,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 from uuid import UUID
 
 from .core.memory import DeleteReceipt, Hit, Memory, Page, Stored, Version, Weights
@@ -301,7 +301,10 @@ class Memex:
 
 
 def _path(memory_id: Id) -> str:
-    return f"/{quote(str(memory_id), safe='')}"
+    try:
+        return f"/{UUID(str(memory_id))}"
+    except ValueError as e:
+        raise InvalidInput(f"{str(memory_id)[:80]!r} is not the id of a memory", field="memory_id") from e
 
 
 def _any(found: Any) -> Mapping[str, Any]:

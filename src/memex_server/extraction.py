@@ -65,8 +65,8 @@ class Extraction:
     async def run(self, request: ExtractRequest, *, user_id: str | None, ids: Sequence[UUID]) -> ExtractResult:
         """Extract from `ids` of `user_id`, or from up to `request.limit` records that are due (of all users: None).
 
-        A record that cannot be extracted now is tried again later, three times in all; then it is failed,
-        and says why.
+        A record that cannot be extracted now is tried again later, three times in all; then it is failed.
+        The answer's message says why the last one failed.
 
         Raises:
             NotFound: one of `ids` is no record.
@@ -83,17 +83,21 @@ class Extraction:
             claimed = await self._repo.claim(limit=request.limit, user_id=user_id, now=now, until=now + _LEASE)
         facts: dict[str, None] = {}
         extracted = failed = 0
+        message = ""
         for one in claimed:
             try:
                 found = await self._extract(one, by_rules=request.lm_policy is LmPolicy.SKIP)
             except MemexError as e:
                 failed += 1
-                await self._fail(one, e)
+                message = f"{e.code}: {e}"[:_MAX_ERROR_CHARS]
+                await self._fail(one, message)
                 continue
             await self._repo.settle(one, retry_at=None, error=None)
             extracted += bool(found)
             facts.update(dict.fromkeys(found))
-        return ExtractResult(claimed=len(claimed), extracted=extracted, failed=failed, facts=tuple(facts))
+        return ExtractResult(
+            claimed=len(claimed), extracted=extracted, failed=failed, facts=tuple(facts), message=message
+        )
 
     async def _extract(self, one: Claimed, *, by_rules: bool) -> list[str]:
         try:
@@ -112,10 +116,10 @@ class Extraction:
             await self._link(source.user_id, Edge(UUID(fact.memory_id), source.id, EXTRACTED_FROM, 1.0))
         return [fact.memory_id for fact in stored]
 
-    async def _fail(self, one: Claimed, error: MemexError) -> None:
+    async def _fail(self, one: Claimed, error: str) -> None:
         again = self._clock() + _FIRST_PAUSE * 4 ** (one.attempts - 1)
         retry_at = again if one.attempts < _ATTEMPTS else None
-        await self._repo.settle(one, retry_at=retry_at, error=f"{error.code}: {error}"[:_MAX_ERROR_CHARS])
+        await self._repo.settle(one, retry_at=retry_at, error=error)
 
 
 def _fact(source: Memory, draft: PreExtracted) -> tuple[StoreRequest, NewMemory]:

@@ -119,12 +119,20 @@ async def open_memex(
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))
         await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
         await stack.enter_async_context(running("recalls", service.flush_recalls, _RECALLS_S))
-        await stack.enter_async_context(running("extract", service.records.extract_due, _EXTRACT_S))
+        await stack.enter_async_context(running("extract", partial(_extract, service), _EXTRACT_S))
         yield service
         try:
             await service.flush_recalls()
         except Unavailable as e:
             _LOG.warning("the last counts of recalls are lost", extra={"action": "recalls", "error": str(e)})
+
+
+async def _extract(service: MemoryService) -> None:
+    done = await service.records.extract_due()
+    if done.failed:
+        _LOG.warning(
+            "facts could not be extracted", extra={"action": "extract", "failed": done.failed, "error": done.message}
+        )
 
 
 def _fusion(settings: RankingSettings) -> Fusion:

@@ -217,7 +217,8 @@ async def test_precise_answers_items_and_cluster_answers_groups(api: httpx.Async
 
 async def test_an_empty_keyword_set_recalls_nothing_never_everything(api: httpx.AsyncClient) -> None:
     await call(api, "store", content=FRIDAY)
-    for body in ({}, {"keywords": []}, {"keywords": [""], "query": " "}, {"keywords": None}):
+    bodies: list[dict[str, Any]] = [{}, {"keywords": []}, {"keywords": [""], "query": " "}, {"keywords": None}]
+    for body in bodies:
         assert await call(api, "recall", **body) == {"items": []}
 
 
@@ -287,7 +288,8 @@ async def test_a_record_that_cannot_be_extracted_is_tried_three_times_and_then_s
         assert (await service.records.extract_due()).failed == 1
         assert (await service.records.extract_due()).claimed == 0
         clock.advance(seconds=pause_s)
-    assert (await service.records.extract_due()).failed == 1
+    last = await service.records.extract_due()
+    assert (last.failed, last.message) == (1, "unavailable: the model is down")
     clock.advance(days=1)
     assert (await service.records.extract_due()).claimed == 0
     error = await value(dsn, "SELECT error FROM memory_records WHERE memory_id = $1::text::uuid", stored["memory_id"])
