@@ -41,7 +41,7 @@ from .transport.retry import Retry, retrying
 __all__ = ["Memex"]
 
 T = TypeVar("T")
-Id = UUID | str
+_Id = UUID | str
 
 
 class Memex:
@@ -149,11 +149,11 @@ class Memex:
 
     # -- by id ---------------------------------------------------------------------------------
 
-    def get(self, memory_id: Id, *, user_id: str = "") -> Memory:
+    def get(self, memory_id: _Id, *, user_id: str = "") -> Memory:
         """Return one memory. Raises NotFound, also for another user's."""
         return self._call("get", "GET", _path(memory_id), memory_of, query=self._scope(user_id), reads=True)
 
-    def patch(self, memory_id: Id, *, user_id: str = "", **changes: Any) -> Memory:
+    def patch(self, memory_id: _Id, *, user_id: str = "", **changes: Any) -> Memory:
         """Change what is given and keep the rest; None clears what may be empty.
 
         Raises:
@@ -161,7 +161,7 @@ class Memex:
         """
         return self._call("patch", "PATCH", _path(memory_id), memory_of, query=self._scope(user_id), body=changes)
 
-    def delete(self, memory_id: Id, *, user_id: str = "", purge: bool = False) -> DeleteReceipt | None:
+    def delete(self, memory_id: _Id, *, user_id: str = "", purge: bool = False) -> DeleteReceipt | None:
         """Delete one memory: restorable for 30 days, or erased at once with a receipt if `purge`.
 
         Raises:
@@ -171,16 +171,16 @@ class Memex:
         response = self._send("delete", "DELETE", _path(memory_id), query=query)
         return None if response.status == 204 else well_formed("delete", lambda: receipt_of(document(response)))
 
-    def restore(self, memory_id: Id, *, user_id: str = "") -> Memory:
+    def restore(self, memory_id: _Id, *, user_id: str = "") -> Memory:
         """Bring a deleted memory back. Raises NotFound, Conflict."""
         return self._call("restore", "POST", f"{_path(memory_id)}/restore", memory_of, query=self._scope(user_id))
 
-    def retract(self, memory_id: Id, reason: str, *, user_id: str = "") -> Mapping[str, Any]:
+    def retract(self, memory_id: _Id, reason: str, *, user_id: str = "") -> Mapping[str, Any]:
         """Take a memory back for good: neither extraction nor consolidation brings the same claim again."""
         path = f"{_path(memory_id)}/retract"
         return self._call("retract", "POST", path, _any, query=self._scope(user_id), body={"reason": reason})
 
-    def history(self, memory_id: Id, *, user_id: str = "") -> list[Version]:
+    def history(self, memory_id: _Id, *, user_id: str = "") -> list[Version]:
         """Return the life of a memory, oldest step first. Raises NotFound."""
         return self._call(
             "history",
@@ -300,7 +300,7 @@ class Memex:
         return retrying(attempt, self._retry)
 
 
-def _path(memory_id: Id) -> str:
+def _path(memory_id: _Id) -> str:
     try:
         return f"/{UUID(str(memory_id))}"
     except ValueError as e:

@@ -24,7 +24,7 @@ from memex.core.memory import (
 from memex.core.text import invalid_reason
 from memex.protocol.errors import InvalidInput
 
-__all__ = ["check_key", "check_new", "check_patch", "check_scope", "check_search"]
+__all__ = ["check_key", "check_new", "check_patch", "check_scope", "check_search", "refusal_of"]
 
 _MAX_KEY_CHARS = 255
 
@@ -41,6 +41,15 @@ def check_new(new: NewMemory) -> None:
     _optional_text("session_id", new.session_id)
     _time("occurred_at", new.occurred_at)
     _time("expires_at", new.expires_at)
+
+
+def refusal_of(new: NewMemory) -> InvalidInput | None:
+    """Return what `check_new` raises, or None."""
+    try:
+        check_new(new)
+    except InvalidInput as e:
+        return e
+    return None
 
 
 def check_patch(patch: Patch) -> None:

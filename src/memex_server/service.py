@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from memex import __version__
 from memex.core.filters import compile_metadata
-from memex.core.identity import fingerprint
 from memex.core.memory import (
     MAX_BATCH,
     BatchItem,
@@ -34,12 +31,12 @@ from memex.core.memory import (
 )
 from memex.core.text import term_hash, terms
 from memex.core.traits import asks_when
-from memex.protocol.errors import InvalidInput, MemexError, NotFound, RateLimited, Unavailable
+from memex.protocol.errors import InvalidInput, NotFound, RateLimited, Unavailable
 
 from .answers import Answers
-from .checks import check_key, check_new, check_patch, check_scope, check_search
+from .checks import check_key, check_new, check_patch, check_scope, check_search, refusal_of
 from .explain import explained
-from .ids import IdSource
+from .ids import IdSource, request_fingerprint
 from .indexing import embed_query, index_texts
 from .ports import (
     Clock,
@@ -141,7 +138,7 @@ class MemoryService:
         items: dict[int, BatchItem] = {}
         valid: list[tuple[int, NewMemory]] = []
         for index, new in enumerate(news):
-            error = new if isinstance(new, Exception) else _error_of(check_new, new)
+            error = new if isinstance(new, Exception) else refusal_of(new)
             if error is not None:
                 items[index] = BatchItem(index, error=error)
             elif isinstance(new, NewMemory):
@@ -155,7 +152,7 @@ class MemoryService:
         await self._limit(f"agent {news[0].agent_id}", "write")
         key = None
         if idempotency_key is not None:
-            key = IdempotencyKey(idempotency_key, fingerprint([_request_text(new) for new in news]))
+            key = IdempotencyKey(idempotency_key, request_fingerprint(news))
             done = await self._repo.replay(key)
             if done is not None:
                 return done
@@ -401,19 +398,3 @@ class MemoryService:
         )
         more = len(memories) > limit
         return Page(memories[:limit], str(memories[limit - 1].id) if more else None)
-
-
-def _error_of(check: Callable[[NewMemory], None], new: NewMemory) -> MemexError | None:
-    try:
-        check(new)
-    except MemexError as e:
-        return e
-    return None
-
-
-def _request_text(new: NewMemory) -> str:
-    return json.dumps(dataclasses.asdict(new), sort_keys=True, default=_plain)
-
-
-def _plain(value: object) -> str:
-    return utc(value).isoformat() if isinstance(value, datetime) else str(value)

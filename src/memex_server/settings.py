@@ -190,10 +190,14 @@ class ServerSettings:
     )
     user_id: str = _setting(
         "",
-        "whose memory MCP calls without `user_id` are about, and whom calls by a memory's id are then limited to; "
-        "empty: the account that memex runs under, without that limit",
+        "whose memory the unified protocol and MCP calls without `user_id` are about, and whom calls by a memory's id "
+        "are then limited to; empty: the account that memex runs under, without that limit",
     )
-    agent_id: str = _setting("", "the agent of MCP calls without `agent_id`; empty: the client's own name")
+    agent_id: str = _setting(
+        "",
+        "the agent of the unified protocol and of MCP calls without `agent_id`; empty: `memex` there, here the "
+        "client's own name",
+    )
     workers: int = _setting(1, "worker processes", bare=True, least=1, most=256)
     tenant: str = _setting("default", "the tenant that this service stores for; row-level security keeps tenants apart")
     data_dir: str = _setting("", "data directory; empty: the platform's user data folder")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import getpass
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -31,7 +32,7 @@ from .records import Owner, RecordParts
 from .reranked import Reranking
 from .reranking import build_reranker
 from .service import MemoryService
-from .settings import RankingSettings, RerankerSettings, Settings
+from .settings import RankingSettings, RerankerSettings, ServerSettings, Settings
 
 __all__ = ["open_embedder", "open_memex", "open_server", "system_clock"]
 
@@ -99,7 +100,7 @@ async def open_memex(
             recall_log=PostgresRecallLog(pool),
             answer_bytes=_ANSWER_BYTES if settings.database.scope_cache_mb else 0,
             reranking=reranking,
-            records=RecordParts(PostgresRecords(pool, repo), ServiceExtractor(), Owner("default", "memex")),
+            records=RecordParts(PostgresRecords(pool, repo), ServiceExtractor(), _owner(settings.server)),
         )
         await loading
 
@@ -125,6 +126,10 @@ async def open_memex(
             await service.flush_recalls()
         except Unavailable as e:
             _LOG.warning("the last counts of recalls are lost", extra={"action": "recalls", "error": str(e)})
+
+
+def _owner(settings: ServerSettings) -> Owner:
+    return Owner(settings.user_id or getpass.getuser(), settings.agent_id or "memex")
 
 
 async def _extract(service: MemoryService) -> None:

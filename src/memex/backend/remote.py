@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from ..protocol import ops
 from ..protocol.backend import Backend
-from ..protocol.errors import MemexError, RateLimited, Unauthorized, Unavailable
+from ..protocol.errors import Forbidden, MemexError, RateLimited, Unauthorized, Unavailable
 from ..protocol.models import (
     ExtractRequest,
     ExtractResult,
@@ -107,8 +107,8 @@ class RemoteBackend(Backend):
         except RateLimited as e:
             breaker.rest(self._now(), e.retry_after_s)
             raise
-        except (Unavailable, Unauthorized) as e:
-            breaker.failed(self._now(), at_once=isinstance(e, Unauthorized))
+        except (Unavailable, Unauthorized, Forbidden) as e:
+            breaker.failed(self._now(), at_once=not isinstance(e, Unavailable))
             raise
         except MemexError:  # the caller's mistake, seen by a service that works
             breaker.succeeded()

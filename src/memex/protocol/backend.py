@@ -24,8 +24,8 @@ __all__ = ["Backend"]
 class Backend(ABC):
     """Six calls, from any thread. They block, and raise only `memex.protocol.errors`.
 
-    What a caller did wrong is InvalidInput, NotFound, Conflict or TooLarge; Unauthorized means that
-    the settings are wrong; RateLimited and Unavailable pass, so the call may be tried again later.
+    What a caller did wrong is InvalidInput, NotFound, Conflict or TooLarge; Unauthorized and
+    Forbidden mean that the settings are wrong; RateLimited and Unavailable pass, so the call may be tried again later.
     """
 
     name: str = "backend"

@@ -9,7 +9,17 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from .errors import Conflict, InvalidInput, MemexError, NotFound, RateLimited, TooLarge, Unauthorized, Unavailable
+from .errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    MemexError,
+    NotFound,
+    RateLimited,
+    TooLarge,
+    Unauthorized,
+    Unavailable,
+)
 
 __all__ = ["Request", "Response", "document", "encode", "error_of", "refusal"]
 
@@ -83,7 +93,7 @@ def refusal(
     """Return the error of the tree for an HTTP status, with what body and headers add."""
     details, headers = details or {}, headers or {}
     if status in {401, 403}:
-        return Unauthorized(message)
+        return Unauthorized(message) if status == 401 else Forbidden(message)
     if status == 404:
         return NotFound(message)
     if status == 409:

@@ -11,6 +11,7 @@ import pytest
 from memex.protocol import ops
 from memex.protocol.errors import (
     Conflict,
+    Forbidden,
     InvalidInput,
     MemexError,
     NotFound,
@@ -212,7 +213,7 @@ def test_extraction_link_and_health_are_read_whole() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, InvalidInput), (401, Unauthorized), (403, Unauthorized), (404, NotFound), (405, InvalidInput),
+        (400, InvalidInput), (401, Unauthorized), (403, Forbidden), (404, NotFound), (405, InvalidInput),
         (408, Unavailable), (409, Conflict), (413, TooLarge), (422, InvalidInput), (429, RateLimited),
         (500, Unavailable), (502, Unavailable), (503, Unavailable), (307, Unavailable),
     ],
