@@ -3,6 +3,9 @@
 from memex import Memex
 
 memory = Memex(user_id="user-123", agent_id="my-agent")
+
+The folder is also a plugin of the Hermes agent, which finds it by the name register_memory_provider
+and loads it under a name of its own.
 """
 
 from __future__ import annotations
@@ -50,6 +53,7 @@ __all__ = [
     "Version",
     "Weights",
     "__version__",
+    "register",
 ]
 
 # Where each public name lives; it is imported when it is first used, so that `import memex` costs nothing.
@@ -72,3 +76,12 @@ def __getattr__(name: str) -> Any:
 
             return getattr(import_module(f".{module}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def register(ctx: Any) -> None:
+    """Hand the memory provider to Hermes, and name the model slots that it uses where the host keeps such a list."""
+    from .hermes.host import hosted, offer_model_slots
+    from .provider import MemexProvider
+
+    ctx.register_memory_provider(hosted(MemexProvider)())
+    offer_model_slots(ctx, ("memory_plan", "memory_extract"))

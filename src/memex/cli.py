@@ -17,7 +17,7 @@ from .connect.commands import add_commands
 from .connect.doctor import Finding
 from .protocol.errors import MemexError, SetupError
 
-__all__ = ["main", "make_parser"]
+__all__ = ["main", "make_parser", "memex_command", "register_cli"]
 
 _OK = 0
 
@@ -84,7 +84,26 @@ def make_parser() -> argparse.ArgumentParser:
     add_transfer_commands(commands, os.environ)
     add_status_command(commands, os.environ)
     add_commands(commands, os.environ, _service_findings)
+    from .hermes.commands import add_extract
+
+    add_extract(commands)
     return parser
+
+
+def register_cli(subparser: argparse.ArgumentParser) -> None:
+    """Describe `hermes memex` to Hermes, which looks for this name in this file."""
+    from .hermes.commands import register
+
+    register(subparser)
+
+
+def memex_command(options: argparse.Namespace) -> int:
+    """Run one `hermes memex` command for Hermes; return its exit status. Errors are one line on stderr."""
+    try:
+        return int(options.run(options))
+    except MemexError as e:
+        print(f"memex: {e}", file=sys.stderr)
+        return exit_status(e)
 
 
 def _service_findings() -> list[Finding]:

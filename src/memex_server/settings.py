@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import urlsplit
 
+from memex.config import describe as describe_agent
 from memex.protocol.errors import SetupError
 
 __all__ = [
@@ -34,7 +35,7 @@ __all__ = [
 _LOG = logging.getLogger(__name__)
 
 # Read by other parts of the distribution (client, plugin, tests), not by the service.
-_FOREIGN = frozenset({"MEMEX_URL", "MEMEX_HOME"})
+_FOREIGN = frozenset({"MEMEX_URL", "MEMEX_HOME", *(name for row in describe_agent() for name in row["names"])})
 
 
 def _setting(

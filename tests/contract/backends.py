@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 
+from memex.backend.local import LocalBackend
 from memex.backend.remote import RemoteBackend
 from memex.protocol.backend import Backend
 from memex.testing import FakeBackend, FrozenClock
@@ -27,6 +28,13 @@ def _fake(clock: FrozenClock, request: pytest.FixtureRequest) -> Iterator[Backen
 
 
 @contextlib.contextmanager
+def _local(clock: FrozenClock, request: pytest.FixtureRequest) -> Iterator[Backend]:
+    backend = LocalBackend(request.getfixturevalue("tmp_path") / "memex.db", clock=clock)
+    yield backend
+    backend.close()
+
+
+@contextlib.contextmanager
 def _over_asgi(clock: FrozenClock, request: pytest.FixtureRequest) -> Iterator[Backend]:
     live: Live = request.getfixturevalue("live_service")
     live.begin(clock)
@@ -40,4 +48,4 @@ def _over_http(clock: FrozenClock, request: pytest.FixtureRequest) -> Iterator[B
     yield RemoteBackend(HttpTransport(live.url), timeout_s=30, retry=NO_RETRY)
 
 
-OPENERS: dict[str, Opener] = {"fake": _fake, "remote-asgi": _over_asgi, "remote-http": _over_http}
+OPENERS: dict[str, Opener] = {"fake": _fake, "local": _local, "remote-asgi": _over_asgi, "remote-http": _over_http}

@@ -9,7 +9,11 @@ from typing import Protocol
 
 from ..protocol.models import Level, LmPolicy, PreExtracted, StoreRequest
 
-__all__ = ["Extractor", "FactDraft", "Said", "store_request"]
+__all__ = ["EXTRACTION_TRIGGERS", "Extractor", "FactDraft", "Said", "store_request"]
+
+
+# The `trigger` in the payload of facts that a machine took out of a conversation.
+EXTRACTION_TRIGGERS = frozenset({"turn", "session_end", "pre_compress", "extract"})
 
 
 @dataclass(frozen=True, slots=True)

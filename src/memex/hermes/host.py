@@ -6,14 +6,47 @@ Hermes 0.19.0 lacks some of it (RecallStatus), and a cron job or a plain shell l
 from __future__ import annotations
 
 import contextvars
+import functools
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["call_model", "has_model", "hosted", "in_context", "read_yaml", "recall_status", "runtime_provider"]
+__all__ = [
+    "call_model",
+    "guarded",
+    "has_model",
+    "home",
+    "hosted",
+    "in_context",
+    "offer_model_slots",
+    "read_yaml",
+    "recall_status",
+]
 
 C = TypeVar("C")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_LOG = logging.getLogger(__name__)
+
+
+def guarded(default: R) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a hook that logs an error and returns `default`, instead of raising it into the conversation."""
+
+    def wrap(method: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(method)
+        def hook(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                return method(*args, **kwargs)
+            except Exception:  # noqa: BLE001 - nothing that memory does may end a turn
+                _LOG.exception("memex: %s failed; the conversation goes on without it", method.__name__)
+                return default
+
+        return hook
+
+    return wrap
 
 
 def hosted(cls: type[C]) -> type[C]:
@@ -54,14 +87,25 @@ def call_model(task: str, messages: Sequence[Mapping[str, str]], timeout_s: floa
     return str(extract_content_or_reasoning(answer) or "")
 
 
-def runtime_provider() -> Mapping[str, Any] | None:
-    """Return the host's resolved model endpoint (base_url, api_key, api_mode, model), or None outside Hermes."""
+def home() -> Path | None:
+    """Return Hermes' folder as Hermes itself sees it (profiles included), or None outside Hermes."""
     try:
-        from hermes_cli.runtime_provider import resolve_runtime_provider
+        from hermes_constants import get_hermes_home
     except ImportError:
         return None
-    found: Mapping[str, Any] = resolve_runtime_provider()
-    return found
+    return Path(get_hermes_home())
+
+
+def offer_model_slots(ctx: Any, names: Sequence[str]) -> None:
+    """Name model slots in the host's settings; 0.19.0 has no such list, and knows the slots without it."""
+    offer = getattr(ctx, "register_auxiliary_task", None)
+    if not callable(offer):
+        return
+    for name in names:
+        try:
+            offer(key=name, display_name=f"memex: {name}", description="makes facts of conversations", defaults={})
+        except Exception:  # noqa: BLE001 - a slot is a nicety; the provider is registered already
+            _LOG.debug("memex: the host refused the model slot %s", name, exc_info=True)
 
 
 def read_yaml(path: Path) -> Mapping[str, Any]:
