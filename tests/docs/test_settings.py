@@ -12,6 +12,8 @@ from memex_server.settings import describe
 
 # Variables of the tools around memex, not of memex.
 _OTHERS = {"BENCH_ARGS", "HERMES_HOME", "PYTEST_ARGS", "XDG_DATA_HOME"}
+# Read by the client and its commands (docs/howto/client.md).
+_OTHERS |= {"MEMEX_AGENT_ID", "MEMEX_API_TOKEN", "MEMEX_URL", "MEMEX_USER_ID"}
 _PAGES = ["README.md", "README.zh.md", "README.ja.md", "CONTRIBUTING.md", "docs", "deploy", "bench/README.md"]
 _NAME = re.compile(r"(?<![\w/.{-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w.-])")
 
