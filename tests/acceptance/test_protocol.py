@@ -47,9 +47,9 @@ def test_a_plugin_stores_is_understood_and_finds_again_after_a_crash(services: S
 
         again = backend(served)
         assert [r.memory_id for r in again.recall(RecallRequest(keywords=["发布窗口"])).records] == [fact.memory_id]
-        assert [
-            r.content for r in again.recall(RecallRequest(query="いつデプロイしますか？", top_k=1)).records
-        ] == [text]
+        assert [r.content for r in again.recall(RecallRequest(query="いつデプロイしますか？", top_k=1)).records] == [
+            text
+        ]
         until("the worker has extracted the fact", lambda: again.get(said.memory_id).links, 60)
         [link] = again.get(said.memory_id).links
         extracted = again.get(link.from_id)

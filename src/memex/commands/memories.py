@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..client import Memex
 from ..core.memory import Hit, Memory, MemoryType, SearchMode
 from ..protocol.errors import InvalidInput
 from ..rest import memory_document
-from .options import add_common, agent_of, client_of, user_of
+from .options import add_common, add_plugin, agent_of, client_of, on_plugin, user_of, uses_plugin
 from .output import explained, one_line, print_json, print_table, safe
+
+if TYPE_CHECKING:
+    from ..client import Memex
 
 __all__ = ["add_memory_commands"]
 
@@ -22,15 +24,25 @@ _TYPES = [kind.value for kind in MemoryType]
 def add_memory_commands(commands: Any, env: Mapping[str, str]) -> None:
     """Add the commands to a parser's subcommands; `env` is where their settings come from."""
 
-    def add(name: str, run: Any, text: str, more: str = "") -> argparse.ArgumentParser:
+    def add(name: str, run: Any, text: str, more: str = "", *, with_plugin: bool = False) -> argparse.ArgumentParser:
         parser: argparse.ArgumentParser = commands.add_parser(
             name, help=text, description=f"{text[0].upper()}{text[1:]}.{more}"
         )
         add_common(parser)
-        parser.set_defaults(run=lambda options: run(options, client_of(options, env), env))
+        if with_plugin:
+            add_plugin(parser)
+
+        def chosen(options: argparse.Namespace) -> int:
+            if uses_plugin(options, env):
+                return on_plugin(name, options, env)
+            return int(run(options, client_of(options, env), env))
+
+        parser.set_defaults(run=chosen)
         return parser
 
-    search = add("search", _search, "find memories, best first", " Words are one query: no quotes are needed.")
+    search = add(
+        "search", _search, "find memories, best first", " Words are one query: no quotes are needed.", with_plugin=True
+    )
     search.add_argument("query", nargs="+", metavar="WORD", help="what to look for")
     search.add_argument("--top-k", type=int, default=10, metavar="N", help="how many at most (default 10)")
     search.add_argument("--mode", choices=[mode.value for mode in SearchMode], help="(default hybrid)")
@@ -40,16 +52,16 @@ def add_memory_commands(commands: Any, env: Mapping[str, str]) -> None:
     search.add_argument("--from", dest="time_from", metavar="TIME", help="only what happened at or after it")
     search.add_argument("--to", dest="time_to", metavar="TIME", help="only what happened before it")
 
-    store = add("store", _store, "store one memory, or count the repeat of one that is there")
+    store = add("store", _store, "store one memory, or count the repeat of one that is there", with_plugin=True)
     store.add_argument("text", help="the text; - reads it from standard input")
-    store.add_argument("--type", choices=_TYPES, default="episodic", help="(default episodic)")
-    store.add_argument("--importance", type=float, default=1.0, help="0 to 2 (default 1)")
+    store.add_argument("--type", choices=_TYPES, help="(default episodic)")
+    store.add_argument("--importance", type=float, help="0 to 2 (default 1)")
     store.add_argument("--tag", action="append", default=[], help="may be repeated")
     store.add_argument("--source", help="where it comes from")
     store.add_argument("--session", help="the conversation that it belongs to")
     store.add_argument("--at", dest="occurred_at", metavar="TIME", help="when it happened (default: now)")
 
-    get = add("get", _get, "show one memory", " Exit status 3 if it is not there.")
+    get = add("get", _get, "show one memory", " Exit status 3 if it is not there.", with_plugin=True)
     get.add_argument("id")
 
     delete = add("delete", _delete, "delete one memory", " It can be restored for 30 days, unless purged.")
@@ -62,7 +74,7 @@ def add_memory_commands(commands: Any, env: Mapping[str, str]) -> None:
     _add_filters(listing)
 
     add("count", _count, "count a user's live memories")
-    add("health", _health, "ask whether the service and its parts are well", " Exit status 4 if they are not.")
+    add("health", _health, "ask whether the service and its parts are well", " Exit status 4 if not.", with_plugin=True)
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
@@ -110,8 +122,8 @@ def _store(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) -
         text.strip("\n"),
         user_id=user_of(options, env),
         agent_id=agent_of(options, env),
-        memory_type=options.type,
-        importance=options.importance,
+        memory_type=options.type or "episodic",
+        importance=1.0 if options.importance is None else options.importance,
         tags=options.tag,
         source=options.source,
         session_id=options.session,

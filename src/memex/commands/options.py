@@ -5,13 +5,29 @@ from __future__ import annotations
 import argparse
 import getpass
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ..client import Memex
 from ..protocol.errors import InvalidInput, MemexError, NotFound, RateLimited, Unavailable
-from ..transport.http import base_url_of
 
-__all__ = ["DEFAULT_URL", "EXIT_STATUSES", "add_common", "agent_of", "client_of", "exit_status", "url_of", "user_of"]
+if TYPE_CHECKING:
+    from ..client import Memex
 
+__all__ = [
+    "DEFAULT_URL",
+    "EXIT_STATUSES",
+    "add_common",
+    "add_plugin",
+    "agent_of",
+    "client_of",
+    "exit_status",
+    "on_plugin",
+    "url_of",
+    "user_of",
+    "uses_plugin",
+]
+
+# Whoever sets one of these means the plugin.
+_SIGNS = ("HERMES_HOME", "MEMEX_BACKEND_KIND", "MEMORY_API_URL")
 DEFAULT_URL = "http://127.0.0.1:8000"
 EXIT_STATUSES = (
     "exit status: 0 done, 1 failed (one line on stderr says why), 2 wrong usage, 3 not found, "
@@ -27,8 +43,36 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def add_plugin(parser: argparse.ArgumentParser) -> None:
+    """Add the option of those commands that the plugin's memory knows too."""
+    parser.add_argument(
+        "--plugin",
+        action="store_true",
+        help="the memory of the Hermes plugin (default where HERMES_HOME, MEMEX_BACKEND_KIND or MEMORY_API_URL is set "
+        "and no service is named)",
+    )
+
+
+def uses_plugin(options: argparse.Namespace, env: Mapping[str, str]) -> bool:
+    """Whether a command is about the plugin's memory: asked to, or set up for Hermes and no service is named."""
+    if getattr(options, "plugin", False):
+        return True
+    return not options.url and not env.get("MEMEX_URL") and any(env.get(name) for name in _SIGNS)
+
+
+def on_plugin(name: str, options: argparse.Namespace, env: Mapping[str, str]) -> int:
+    """Run a command on the plugin's memory. Raises InvalidInput for one that only the service knows."""
+    from .plugin import COMMANDS
+
+    if name not in COMMANDS:
+        raise InvalidInput(f"{name} works with the service only: name it by --url or MEMEX_URL")
+    return COMMANDS[name](options, env)
+
+
 def url_of(options: argparse.Namespace, env: Mapping[str, str]) -> tuple[str, str]:
     """Return the address of the service, and where it comes from. Raises SetupError if it is none."""
+    from ..transport.http import base_url_of
+
     for value, source in ((options.url, "--url"), (env.get("MEMEX_URL"), "MEMEX_URL"), (DEFAULT_URL, "default")):
         if value:
             return base_url_of(value, name=source), source
@@ -37,6 +81,8 @@ def url_of(options: argparse.Namespace, env: Mapping[str, str]) -> tuple[str, st
 
 def client_of(options: argparse.Namespace, env: Mapping[str, str]) -> Memex:
     """Return the client that a command uses; its token comes from MEMEX_API_TOKEN. Raises SetupError."""
+    from ..client import Memex
+
     return Memex(url_of(options, env)[0], token=env.get("MEMEX_API_TOKEN", ""))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from .._version import __version__
 from ..config import mask
 from ..protocol.errors import MemexError
-from .options import add_common, agent_of, client_of, exit_status, url_of, user_of
+from .options import add_common, add_plugin, agent_of, client_of, exit_status, on_plugin, url_of, user_of, uses_plugin
 from .output import print_json, print_table, safe
 
 __all__ = ["add_status_command"]
@@ -25,7 +25,12 @@ def add_status_command(commands: Any, env: Mapping[str, str]) -> None:
         "is. Exit status 4 if it is not well.",
     )
     add_common(status)
-    status.set_defaults(run=lambda options: _status(options, env))
+    add_plugin(status)
+
+    def chosen(options: argparse.Namespace) -> int:
+        return on_plugin("status", options, env) if uses_plugin(options, env) else _status(options, env)
+
+    status.set_defaults(run=chosen)
 
 
 def _status(options: argparse.Namespace, env: Mapping[str, str]) -> int:

@@ -8,13 +8,15 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ..client import Memex
 from ..protocol.errors import InvalidInput, SetupError
 from ..rest import memory_document
-from .options import add_common, agent_of, client_of, user_of
+from .options import add_common, agent_of, client_of, on_plugin, user_of, uses_plugin
 from .output import print_json, progress, progress_end
+
+if TYPE_CHECKING:
+    from ..client import Memex
 
 __all__ = ["add_transfer_commands"]
 
@@ -36,7 +38,7 @@ def add_transfer_commands(commands: Any, env: Mapping[str, str]) -> None:
     )
     add_common(out)
     out.add_argument("file", nargs="?", default="-", help="(default: standard output)")
-    out.set_defaults(run=lambda options: _export(options, client_of(options, env), env))
+    out.set_defaults(run=lambda options: _on_service("export", _export, options, env))
     into = commands.add_parser(
         "import",
         help="store memories from JSON lines",
@@ -46,7 +48,13 @@ def add_transfer_commands(commands: Any, env: Mapping[str, str]) -> None:
     )
     add_common(into)
     into.add_argument("file", help="the file; - reads standard input")
-    into.set_defaults(run=lambda options: _import(options, client_of(options, env), env))
+    into.set_defaults(run=lambda options: _on_service("import", _import, options, env))
+
+
+def _on_service(name: str, run: Any, options: argparse.Namespace, env: Mapping[str, str]) -> int:
+    if uses_plugin(options, env):
+        return on_plugin(name, options, env)
+    return int(run(options, client_of(options, env), env))
 
 
 def _export(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) -> int:
