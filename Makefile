@@ -42,7 +42,9 @@ setup: env
 run: setup
 	@exec .venv/bin/memex serve
 
+# The agent that the plugin's tests load it into; without it (no network) they are skipped with that reason.
 test: setup
+	@$(PY) scripts/hermes_host.py || true
 	@exec $(PY) -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
 clients: setup

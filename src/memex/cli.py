@@ -8,35 +8,43 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from . import __version__
+from ._version import __version__
+from .commands.memories import add_memory_commands
+from .commands.options import EXIT_STATUSES, exit_status
+from .commands.status import add_status_command
+from .commands.transfer import add_transfer_commands
 from .connect.commands import add_commands
 from .connect.doctor import Finding
 from .protocol.errors import MemexError, SetupError
 
-__all__ = ["main"]
+__all__ = ["main", "make_parser", "memex_command", "register_cli"]
 
-# Exit statuses, as `memex --help` lists them.
-_OK, _FAILED, _USAGE = 0, 1, 2
+_OK = 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status. Errors are one line on stderr."""
-    parser = _parser()
+    parser = make_parser()
     options = parser.parse_args(argv)
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; Python must not complain of it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _OK
     except MemexError as e:
         print(f"memex: {e}", file=sys.stderr)
-        return _FAILED
+        return exit_status(e)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="memex",
         description="One long-term memory for AI agents, on your own machine.",
-        epilog="exit status: 0 done, 1 failed (one line on stderr says why), 2 wrong usage, 130 interrupted",
+        epilog=EXIT_STATUSES,
     )
     parser.add_argument("--version", action="version", version=f"memex {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
@@ -79,8 +87,30 @@ def _parser() -> argparse.ArgumentParser:
         "until the end, and must then be restarted with the new one. An interrupted run is continued by the next.",
     )
     reembed.set_defaults(run=_reembed)
+    add_memory_commands(commands, os.environ)
+    add_transfer_commands(commands, os.environ)
+    add_status_command(commands, os.environ)
     add_commands(commands, os.environ, _service_findings)
+    from .hermes.commands import add_extract
+
+    add_extract(commands)
     return parser
+
+
+def register_cli(subparser: argparse.ArgumentParser) -> None:
+    """Describe `hermes memex` to Hermes, which looks for this name in this file."""
+    from .hermes.commands import register
+
+    register(subparser)
+
+
+def memex_command(options: argparse.Namespace) -> int:
+    """Run one `hermes memex` command for Hermes; return its exit status. Errors are one line on stderr."""
+    try:
+        return int(options.run(options))
+    except MemexError as e:
+        print(f"memex: {e}", file=sys.stderr)
+        return exit_status(e)
 
 
 def _service_findings() -> list[Finding]:

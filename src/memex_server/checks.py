@@ -38,6 +38,7 @@ __all__ = [
     "check_reason",
     "check_scope",
     "check_search",
+    "refusal_of",
 ]
 
 _MAX_KEY_CHARS = 255
@@ -91,6 +92,15 @@ def check_policy(policy: Policy) -> None:
     _number("max_idle_days", policy.max_idle_days, 0, 36_500)
     _number("max_memories", policy.max_memories, 0, 2**31)
     _number("importance_floor", policy.importance_floor, 0, 3)
+
+
+def refusal_of(new: NewMemory) -> InvalidInput | None:
+    """Return what `check_new` raises, or None."""
+    try:
+        check_new(new)
+    except InvalidInput as e:
+        return e
+    return None
 
 
 def check_patch(patch: Patch) -> None:

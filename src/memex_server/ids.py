@@ -1,16 +1,19 @@
-"""Ids for new memories: version 7 UUIDs, in order of creation within one process."""
+"""Ids for new memories (version 7 UUIDs, in order of creation within one process), and what stands for a request."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from memex.core.identity import uuid7_bytes
+from memex.core.identity import fingerprint, uuid7_bytes
+from memex.core.memory import NewMemory, utc
 
-__all__ = ["IdSource"]
+__all__ = ["IdSource", "request_fingerprint"]
 
 _SEQUENCE_BITS = 12
 
@@ -31,3 +34,12 @@ class IdSource:
             last = self._last
         unix_ms, sequence = divmod(last, 1 << _SEQUENCE_BITS)
         return UUID(bytes=uuid7_bytes(unix_ms, sequence, self._random_bits(62)))
+
+
+def request_fingerprint(news: Sequence[NewMemory]) -> bytes:
+    """Return what tells a retry of these stores from another request."""
+    return fingerprint([json.dumps(dataclasses.asdict(new), sort_keys=True, default=_plain) for new in news])
+
+
+def _plain(value: object) -> str:
+    return utc(value).isoformat() if isinstance(value, datetime) else str(value)

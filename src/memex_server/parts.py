@@ -15,6 +15,7 @@ from .lifecycle_ports import Condenser, JobQueue, LifecycleRepo, UpkeepObserver
 from .ports import Clock, Embedder, Observer, RateLimiter, RecallLog
 from .ranking import Fusion
 from .recalls import RecallCounter
+from .records import RecordParts
 from .reranked import Reranking
 
 __all__ = ["LifecycleRules", "Parts"]
@@ -52,6 +53,7 @@ class Parts:
         rules: LifecycleRules | None = None,
         condenser: Condenser | None = None,
         upkeep: UpkeepObserver | None = None,
+        records: RecordParts,
     ) -> None:
         """`half_life_days` and `default_alpha` hold for searches by the formula that do not give their own."""
         self._repo = repo
@@ -70,6 +72,7 @@ class Parts:
         self._rules = rules or LifecycleRules()
         self._condenser = condenser
         self._upkeep = upkeep
+        self._record_parts = records
 
     async def _limit(self, agent_key: str, operation: Literal["write", "search"]) -> None:
         try:

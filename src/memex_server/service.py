@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Literal
 from uuid import UUID
 
 from memex import __version__
 from memex.core.filters import compile_metadata
-from memex.core.identity import fingerprint
 from memex.core.memory import (
     MAX_BATCH,
     BatchItem,
@@ -35,15 +33,17 @@ from memex.core.memory import (
 from memex.core.render import Rendered, render
 from memex.core.text import term_hash, terms
 from memex.core.traits import asks_when
-from memex.protocol.errors import InvalidInput, MemexError, NotFound, Unavailable
+from memex.protocol.errors import InvalidInput, NotFound, Unavailable
 
-from .checks import check_budget, check_key, check_new, check_patch, check_scope, check_search
+from .checks import check_budget, check_key, check_new, check_patch, check_scope, check_search, refusal_of
 from .explain import explained
 from .forgetting import Forgetting
 from .gate import Gate
+from .ids import request_fingerprint
 from .indexing import embed_query, index_texts
 from .ports import IdempotencyKey, PreparedMemory, Query
 from .ranking import Plan, named_days, plan_weights, rank, usual_cosine
+from .records import Records
 from .reranked import reranks
 
 __all__ = ["MemoryService"]
@@ -53,6 +53,21 @@ _MAX_QUERY_TERMS = 256  # the rest of a longer query is repetition or a pasted d
 
 class MemoryService(Gate, Forgetting):
     """Stores, finds, changes and forgets memories. Raises only `memex.protocol.errors`."""
+
+    @cached_property
+    def records(self) -> Records:
+        """The calls of the unified protocol."""
+        return Records(
+            self._record_parts,
+            memories=self._repo,
+            embedder=self._embedder,
+            search=self._search_unlimited,
+            limit=self._limit,
+            clock=self._clock,
+            ids=self._ids,
+            observer=self._observer,
+            half_life_days=self._half_life_days,
+        )
 
     # -- storing -------------------------------------------------------------------------------
 
@@ -85,7 +100,7 @@ class MemoryService(Gate, Forgetting):
         items: dict[int, BatchItem] = {}
         valid: list[tuple[int, NewMemory]] = []
         for index, new in enumerate(news):
-            error = new if isinstance(new, Exception) else _error_of(check_new, new)
+            error = new if isinstance(new, Exception) else refusal_of(new)
             if error is not None:
                 items[index] = BatchItem(index, error=error)
             elif isinstance(new, NewMemory):
@@ -99,7 +114,7 @@ class MemoryService(Gate, Forgetting):
         await self._limit(f"agent {news[0].agent_id}", "write")
         key = None
         if idempotency_key is not None:
-            key = IdempotencyKey(idempotency_key, fingerprint([_request_text(new) for new in news]))
+            key = IdempotencyKey(idempotency_key, request_fingerprint(news))
             done = await self._repo.replay(key)
             if done is not None:
                 return done
@@ -119,16 +134,25 @@ class MemoryService(Gate, Forgetting):
         Raises:
             InvalidInput, RateLimited, Unavailable.
         """
+        mode, weights = self._planned(request)
+        agent_id = request.filters.agent_id
+        await self._limit(f"agent {agent_id}" if agent_id else f"user {request.user_id}", "search")
+        return await self._answered(request, mode, weights)
+
+    async def _search_unlimited(self, request: SearchRequest) -> SearchResult:
+        return await self._answered(request, *self._planned(request))
+
+    def _planned(self, request: SearchRequest) -> tuple[SearchMode, dict[str, float]]:
         check_search(request)
         try:
             compile_metadata(request.filters.metadata)
-            mode, weights = plan_weights(
+            return plan_weights(
                 request.mode, request.alpha, request.weights, default_alpha=self._default_alpha, fusion=self._fusion
             )
         except ValueError as e:
             raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
-        agent_id = request.filters.agent_id
-        await self._limit(f"agent {agent_id}" if agent_id else f"user {request.user_id}", "search")
+
+    async def _answered(self, request: SearchRequest, mode: SearchMode, weights: dict[str, float]) -> SearchResult:
         version = await self._repo.version(request.user_id)
         result = self._answers.get(request, version)
         if result is None:
@@ -347,19 +371,3 @@ class MemoryService(Gate, Forgetting):
         )
         more = len(memories) > limit
         return Page(memories[:limit], str(memories[limit - 1].id) if more else None)
-
-
-def _error_of(check: Callable[[NewMemory], None], new: NewMemory) -> MemexError | None:
-    try:
-        check(new)
-    except MemexError as e:
-        return e
-    return None
-
-
-def _request_text(new: NewMemory) -> str:
-    return json.dumps(dataclasses.asdict(new), sort_keys=True, default=_plain)
-
-
-def _plain(value: object) -> str:
-    return utc(value).isoformat() if isinstance(value, datetime) else str(value)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import urlsplit
 
+from memex.config import describe as describe_agent
 from memex.protocol.errors import SetupError
 
 __all__ = [
@@ -36,7 +37,7 @@ __all__ = [
 _LOG = logging.getLogger(__name__)
 
 # Read by other parts of the distribution (client, plugin, tests), not by the service.
-_FOREIGN = frozenset({"MEMEX_URL", "MEMEX_HOME"})
+_FOREIGN = frozenset({"MEMEX_URL", "MEMEX_HOME", *(name for row in describe_agent() for name in row["names"])})
 
 
 def _setting(
@@ -245,10 +246,14 @@ class ServerSettings:
     )
     user_id: str = _setting(
         "",
-        "whose memory MCP calls without `user_id` are about, and whom calls by a memory's id are then limited to; "
-        "empty: the account that memex runs under, without that limit",
+        "whose memory the unified protocol and MCP calls without `user_id` are about, and whom calls by a memory's id "
+        "are then limited to; empty: the account that memex runs under, without that limit",
     )
-    agent_id: str = _setting("", "the agent of MCP calls without `agent_id`; empty: the client's own name")
+    agent_id: str = _setting(
+        "",
+        "the agent of the unified protocol and of MCP calls without `agent_id`; empty: `memex` there, here the "
+        "client's own name",
+    )
     workers: int = _setting(1, "worker processes", bare=True, least=1, most=256)
     tenant: str = _setting("default", "the tenant that this service stores for; row-level security keeps tenants apart")
     data_dir: str = _setting("", "data directory; empty: the platform's user data folder")

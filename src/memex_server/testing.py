@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from memex.protocol.errors import Unavailable
+from memex.core.text import sentences, terms
+from memex.protocol.errors import MemexError, Unavailable
+from memex.protocol.models import PreExtracted
 
 from .ports import FloatArray, ModelCard, Role
 
-__all__ = ["HashingEmbedder", "OverlapReranker"]
+__all__ = ["HashingEmbedder", "OverlapReranker", "SentenceExtractor"]
 
 _GRAM_CHARS = (1, 2, 3)
 
@@ -93,6 +95,23 @@ class OverlapReranker:
     async def close(self) -> None:
         """Refuse further calls."""
         self._closed = True
+
+
+class SentenceExtractor:
+    """Takes every sentence for a fact; `failure`, when set, is raised by every call."""
+
+    def __init__(self, *, has_model: bool = False) -> None:
+        self.has_model = has_model
+        self.failure: MemexError | None = None
+        self.calls: list[tuple[str, str, bool]] = []
+
+    async def extract(self, role: str, text: str, *, by_rules: bool) -> Sequence[PreExtracted]:
+        """Return the sentences of the text."""
+        self.calls.append((role, text, by_rules))
+        if self.failure is not None:
+            raise self.failure
+        said = [sentence.strip() for sentence in sentences(text)]
+        return [PreExtracted(content=one, keywords=terms(one)[:8]) for one in said if one]
 
 
 def _grams(text: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import getpass
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from memex.protocol.errors import Unavailable
 
 from .background import running
 from .embedding import Callbacks, LoadableEmbedder, build_embedder
+from .extractors import ServiceExtractor
 from .ids import IdSource
 from .lifecycle_ports import Condenser
 from .llm.condenser import OpenAICondenser
@@ -28,12 +30,14 @@ from .postgres.limiter import PostgresRateLimiter
 from .postgres.migrate import prepare_database
 from .postgres.pool import Database, DatabaseFacts, open_database, safe_dsn
 from .postgres.recalls import PostgresRecallLog
+from .postgres.records import PostgresRecords
 from .postgres.vector_index import ensure_vector_index
 from .ranking import Fusion, load_fusion
+from .records import Owner, RecordParts
 from .reranked import Reranking
 from .reranking import build_reranker
 from .service import MemoryService
-from .settings import RankingSettings, RerankerSettings, Settings
+from .settings import RankingSettings, RerankerSettings, ServerSettings, Settings
 
 __all__ = ["open_embedder", "open_memex", "open_server", "system_clock"]
 
@@ -46,6 +50,7 @@ _RECALLS_S = 5.0
 _LOG = logging.getLogger(__name__)
 _JOBS_S = 10.0
 _FORGET_S = 3600.0
+_EXTRACT_S = 15.0
 
 
 def system_clock() -> datetime:
@@ -83,12 +88,13 @@ async def open_memex(
         condenser = _condenser(settings)
         if condenser is not None:
             stack.push_async_callback(condenser.close)
+        repo = PostgresLifecycleRepo(
+            pool,
+            exact_scope_limit=settings.database.exact_scope_limit,
+            snapshot_bytes=settings.database.scope_cache_mb * 1_000_000,
+        )
         service = MemoryService(
-            repo=PostgresLifecycleRepo(
-                pool,
-                exact_scope_limit=settings.database.exact_scope_limit,
-                snapshot_bytes=settings.database.scope_cache_mb * 1_000_000,
-            ),
+            repo=repo,
             embedder=embedder,
             limiter=PostgresRateLimiter(
                 pool,
@@ -109,6 +115,7 @@ async def open_memex(
             rules=rules,
             condenser=condenser,
             upkeep=metrics,
+            records=RecordParts(PostgresRecords(pool, repo), ServiceExtractor(), _owner(settings.server)),
         )
         await loading
 
@@ -134,11 +141,24 @@ async def open_memex(
             await stack.enter_async_context(running("jobs", service.work, min(_JOBS_S, interval_s)))
         if rules.policy.active:
             await stack.enter_async_context(running("forgetting", service.forget_by_policy, _FORGET_S))
+        await stack.enter_async_context(running("extract", partial(_extract, service), _EXTRACT_S))
         yield service
         try:
             await service.flush_recalls()
         except Unavailable as e:
             _LOG.warning("the last counts of recalls are lost", extra={"action": "recalls", "error": str(e)})
+
+
+def _owner(settings: ServerSettings) -> Owner:
+    return Owner(settings.user_id or getpass.getuser(), settings.agent_id or "memex")
+
+
+async def _extract(service: MemoryService) -> None:
+    done = await service.records.extract_due()
+    if done.failed:
+        _LOG.warning(
+            "facts could not be extracted", extra={"action": "extract", "failed": done.failed, "error": done.message}
+        )
 
 
 def _fusion(settings: RankingSettings) -> Fusion:

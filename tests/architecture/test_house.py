@@ -121,6 +121,12 @@ def test_every_dependency_is_in_the_lock(root: Path) -> None:
         (rules.standard_library_only, "memex.core.text", "from numpy import array"),
         (rules.standard_library_only, "memex.client", "def f():\n    import memex_server.wiring"),
         (rules.standard_library_only, "memex.cli", "import memex_server.wiring"),
+        (rules.standard_library_only, "memex.hermes.host", "from agent.memory_provider import MemoryProvider"),
+        (
+            rules.standard_library_only,
+            "memex.provider",
+            "def f():\n    from agent.memory_provider import MemoryProvider",
+        ),
         (rules.standard_library_only, "memex.client", "import importlib\nimportlib.import_module('httpx')"),
         (rules.layers, "memex.core.text", "from memex.protocol import errors"),
         (rules.layers, "memex.core.text", "from memex import protocol"),
@@ -188,6 +194,11 @@ def test_a_planted_breach_is_found(rule: Rule, name: str, source: str) -> None:
     ("rule", "name", "source"),
     [
         (rules.standard_library_only, "memex.cli", "def serve():\n    from memex_server.wiring import open_memex"),
+        (
+            rules.standard_library_only,
+            "memex.hermes.host",
+            "def f():\n    from agent.memory_provider import MemoryProvider",
+        ),
         (
             rules.standard_library_only,
             "memex.client",

@@ -23,6 +23,7 @@ _STATUSES = {
     "README.zh.md": [201, 200],
     "README.ja.md": [201, 200],
     "docs/howto/lifecycle.md": [201],
+    "docs/howto/protocol.md": [200, 200, 200, 200, 200, 200],
     "docs/howto/bulk.md": [200],
 }
 

@@ -7,16 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from memex.config import describe as describe_agent
 from memex_server.settings import describe
 
 # Variables of the tools around memex, not of memex.
-_OTHERS = {"BENCH_ARGS", "PYTEST_ARGS", "XDG_DATA_HOME"}
+_OTHERS = {"BENCH_ARGS", "HERMES_HOME", "PYTEST_ARGS", "XDG_DATA_HOME"}
+# Read by the client and its commands (docs/howto/client.md).
+_OTHERS |= {"MEMEX_AGENT_ID", "MEMEX_API_TOKEN", "MEMEX_URL", "MEMEX_USER_ID"}
 _PAGES = ["README.md", "README.zh.md", "README.ja.md", "CONTRIBUTING.md", "docs", "deploy", "bench/README.md"]
 _NAME = re.compile(r"(?<![\w/.{-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w.-])")
 
 
 def _names() -> set[str]:
     return {name for row in describe() for name in row["names"]}
+
+
+def _agent_names() -> set[str]:
+    return {name for row in describe_agent() for name in row["names"]}
 
 
 def _files(checkout: Path) -> list[Path]:
@@ -30,7 +37,7 @@ def _files(checkout: Path) -> list[Path]:
 
 
 def test_every_variable_that_a_page_names_is_a_setting(checkout: Path) -> None:
-    known = _names() | _OTHERS
+    known = _names() | _agent_names() | _OTHERS
     unknown = set()
     for path in _files(checkout):
         text = path.read_text(encoding="utf-8")
@@ -47,6 +54,11 @@ def test_every_variable_that_a_page_names_is_a_setting(checkout: Path) -> None:
 def test_every_setting_is_on_the_reference_page(checkout: Path) -> None:
     page = (checkout / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     assert {name for name in _names() if f"`{name}`" not in page} == set()
+
+
+def test_every_setting_of_the_agent_is_on_its_page(checkout: Path) -> None:
+    page = (checkout / "docs" / "reference" / "agent-settings.md").read_text(encoding="utf-8")
+    assert {name for name in _agent_names() if f"| `{name}` |" not in page} == set()
 
 
 @pytest.mark.parametrize("page", ["README.md", "README.zh.md", "README.ja.md"])

@@ -29,6 +29,18 @@ from memex.core.memory import (
 )
 from memex.core.render import Rendered, render
 from memex.protocol.errors import Conflict, InvalidInput, MemexError, NotFound
+from memex.protocol.models import (
+    ExtractRequest,
+    ExtractResult,
+    LinkRequest,
+    LinkResult,
+    RecallRequest,
+    RecallResult,
+    Record,
+    StoreRequest,
+    StoreResult,
+)
+from memex.testing import FakeBackend
 from memex_server.consolidation import Summary
 from memex_server.forgetting import Forgotten
 from memex_server.lifecycle_ports import Job
@@ -52,6 +64,35 @@ JOB = Job(
 )
 
 
+class FakeRecords:
+    """The shipped fake backend, called as the service is."""
+
+    has_model = False
+
+    def __init__(self) -> None:
+        self.backend = FakeBackend(self.now)
+        self.callers: list[str] = []
+
+    def now(self) -> datetime:
+        return START
+
+    async def store(self, request: StoreRequest, *, caller: str) -> StoreResult:
+        self.callers.append(caller)
+        return self.backend.store(request)
+
+    async def recall(self, request: RecallRequest, *, caller: str) -> RecallResult:
+        return self.backend.recall(request)
+
+    async def get(self, memory_id: str) -> Record:
+        return self.backend.get(memory_id)
+
+    async def link(self, request: LinkRequest, *, caller: str) -> LinkResult:
+        return self.backend.link(request)
+
+    async def extract(self, request: ExtractRequest, *, caller: str) -> ExtractResult:
+        return self.backend.extract(request)
+
+
 class FakeService:
     """Keeps memories in a dict; `failure`, when set, is raised by every call."""
 
@@ -69,7 +110,14 @@ class FakeService:
         self.failure: Exception | None = None
         self.database = "ok"
         self.is_ready = True
+        self.kept = FakeRecords()
         self._count = itertools.count(1)
+
+    @property
+    def records(self) -> FakeRecords:
+        """The calls of the unified protocol."""
+        self._fail()
+        return self.kept
 
     def as_service(self) -> MemoryService:
         """Itself, for functions that are declared for the real one."""

@@ -20,10 +20,13 @@ from memex_server.postgres.lifecycle import PostgresLifecycleRepo
 from memex_server.postgres.limiter import PostgresRateLimiter
 from memex_server.postgres.pool import Database, DatabaseFacts, open_database, vector_space
 from memex_server.postgres.recalls import PostgresRecallLog
+from memex_server.postgres.records import PostgresRecords
 from memex_server.ranking import load_fusion
+from memex_server.record_ports import FactExtractor
+from memex_server.records import Owner, RecordParts
 from memex_server.reranked import Reranking
 from memex_server.service import MemoryService
-from memex_server.testing import HashingEmbedder
+from memex_server.testing import HashingEmbedder, SentenceExtractor
 
 # Where memory_vectors of the tests' model is.
 _PATH = f"memex, {vector_space(HashingEmbedder().card.id, HashingEmbedder().card.dim)}, public"
@@ -104,10 +107,12 @@ def make_service(
     writes_per_minute: int = 0,
     searches_per_minute: int = 0,
     reranking: Reranking | None = None,
+    extractor: FactExtractor | None = None,
     **options: Any,
 ) -> MemoryService:
+    repo = PostgresLifecycleRepo(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes)
     return MemoryService(
-        repo=PostgresLifecycleRepo(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes),
+        repo=repo,
         embedder=embedder or HashingEmbedder(),
         limiter=PostgresRateLimiter(
             database, clock, writes_per_minute=writes_per_minute, searches_per_minute=searches_per_minute
@@ -122,6 +127,7 @@ def make_service(
         recall_log=PostgresRecallLog(database),
         reranking=reranking,
         jobs=PostgresJobs(database, IdSource()),
+        records=RecordParts(PostgresRecords(database, repo), extractor or SentenceExtractor(), Owner("ann", "scout")),
         **options,
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from memex.core.fold import canonical
+from .fold import canonical
 
 __all__ = ["DateRange", "dates_named"]
 

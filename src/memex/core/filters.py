@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from memex.core.text import invalid_reason
+from .text import invalid_reason
 
 __all__ = ["MAX_METADATA_BYTES", "MAX_METADATA_DEPTH", "MetadataQuery", "compile_metadata", "invalid_metadata_reason"]
 

@@ -22,9 +22,9 @@ def same_key(tenant_id: str, new: NewMemory) -> bytes:
     """Return 16 bytes that are equal for memories that are the same one.
 
     The same scope (tenant, user, agent), type and text, and the same event time if the caller
-    gave one: two events with the same words are two memories.
+    gave one that counts: two events with the same words are two memories.
     """
-    given = "" if new.occurred_at is None else _timestamp(new.occurred_at)
+    given = "" if new.identifying_time is None else _timestamp(new.identifying_time)
     scope = _digest(16, tenant_id, new.user_id, new.agent_id, new.memory_type.value, given)
     return hashlib.blake2b(scope + content_hash(new.content), digest_size=16).digest()
 

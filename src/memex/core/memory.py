@@ -88,7 +88,10 @@ def utc(value: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMemory:
-    """What a caller asks to be stored. `occurred_at` None means "now", and lets a repeat renew it."""
+    """What a caller asks to be stored. `occurred_at` None means "now", and lets a repeat renew it.
+
+    With `renewable` a given `occurred_at` may be renewed too: it is no part of what makes a memory itself.
+    """
 
     agent_id: str
     user_id: str
@@ -102,6 +105,12 @@ class NewMemory:
     session_id: str | None = None
     expires_at: datetime | None = None
     pinned: bool = False
+    renewable: bool = False
+
+    @property
+    def identifying_time(self) -> datetime | None:
+        """The event time, where it tells two memories of the same text apart."""
+        return None if self.renewable else self.occurred_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,10 @@ import re
 import unicodedata
 from collections import Counter
 
-from memex.core.fold import canonical, fold
-from memex.core.names import names, speaker
-from memex.core.passages import Span, estimate_tokens, passages, sentences
-from memex.core.stem import stem
+from .fold import canonical, fold
+from .names import names, speaker
+from .passages import Span, estimate_tokens, passages, sentences
+from .stem import stem
 
 __all__ = [
     "MAX_TERM_FREQUENCY",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .backend import FakeBackend
 from .clock import FrozenClock
 
-__all__ = ["FrozenClock"]
+__all__ = ["FakeBackend", "FrozenClock"]

@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Lifespan
 from memex._version import __version__
 from memex.protocol.errors import MemexError
 from memex_server.access import Access
-from memex_server.http import health, lifecycle, v1
+from memex_server.http import health, lifecycle, protocol, v1
 from memex_server.http.docs import add_docs
-from memex_server.http.errors import HttpProblem, InvalidRequest, problem_of
+from memex_server.http.errors import HttpProblem, InvalidRequest, answer_of
 from memex_server.http.middleware import Shell
 from memex_server.http.openapi import with_problem_media_type
 from memex_server.http.routing import RouteTable
@@ -35,6 +35,10 @@ _DESCRIPTION = (
 _TAGS = [
     {"name": "memories", "description": "Store, search, list, change and forget memories."},
     {"name": "lifecycle", "description": "Decide what to keep, correct, condense and forget."},
+    {
+        "name": "unified protocol",
+        "description": "What agent plugins speak. Answers and errors are in an envelope; unknown fields are ignored.",
+    },
     {"name": "service", "description": "Health and metrics."},
 ]
 
@@ -74,7 +78,10 @@ def create_app(
     access: Access | None = None,
     lifespan: Lifespan[Any] | None = None,
 ) -> FastAPI:
-    """Return the REST application: REST v1, health, metrics, documentation. Without `access` everybody may call."""
+    """Return the application of REST v1, the unified protocol, health, metrics and documentation.
+
+    Without `access` everybody may call.
+    """
     app = MemexApp(
         metrics=metrics,
         access=access,
@@ -89,7 +96,14 @@ def create_app(
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    app.router.routes.extend([*v1.routes(service), *lifecycle.routes(service), *health.routes(service, metrics)])
+    app.router.routes.extend(
+        [
+            *v1.routes(service),
+            *lifecycle.routes(service),
+            *protocol.routes(service),
+            *health.routes(service, metrics),
+        ]
+    )
     add_docs(app)
     for kind in (HTTPException, RequestValidationError, MemexError):
         app.add_exception_handler(kind, _handle)
@@ -105,7 +119,7 @@ async def _handle(request: Request, error: Exception) -> Response:
         error = InvalidRequest(
             [{"field": ".".join(map(str, item["loc"])), "message": item["msg"]} for item in error.errors()]
         )
-    answer = problem_of(error).answer()
+    answer = answer_of(error, request.url.path)
     response = Response(answer.body, answer.status, media_type=answer.media_type.decode())
     response.raw_headers.extend(answer.headers)
     return response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,6 +17,7 @@ __all__ = [
     "BatchOut",
     "CountOut",
     "DeletedOut",
+    "EnvelopeOut",
     "FieldErrorOut",
     "HealthOut",
     "HealthProblemOut",
@@ -28,6 +29,8 @@ __all__ = [
     "ProblemOut",
     "RecalledOut",
     "ReceiptOut",
+    "RefusalDetailOut",
+    "RefusalOut",
     "SearchOut",
     "VersionOut",
     "batch_document",
@@ -127,6 +130,29 @@ class ProblemOut(_Out):
         None, description="This occurrence; its id is in the log.", examples=["urn:memex:request:1f2e"]
     )
     errors: list[FieldErrorOut] | None = Field(None, description="What is wrong where, when fields are to blame.")
+
+
+class EnvelopeOut(_Out):
+    """The envelope of an answer of the unified protocol."""
+
+    success: Literal[True]
+    data: dict[str, Any] = _doc("What the call returns.", {"memory_id": "01a22959-2eaf-7000-abd0-61d29793f5ad"})
+    message: str = _doc("A remark for people, mostly empty.", "")
+
+
+class RefusalDetailOut(_Out):
+    """Why a call of the unified protocol was refused."""
+
+    code: str = _doc("What happened, for programs; stable.", "invalid_input")
+    message: str = _doc("What happened, for people.", "content: Field required")
+    field: str | None = Field(None, description="The field that is to blame, if one is.", examples=["content"])
+
+
+class RefusalOut(_Out):
+    """The envelope of a refusal of the unified protocol."""
+
+    success: Literal[False]
+    error: RefusalDetailOut
 
 
 class HealthOut(_Out):

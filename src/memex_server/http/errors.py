@@ -22,6 +22,7 @@ from memex.protocol.errors import (
     Unauthorized,
     Unavailable,
 )
+from memex.protocol.ops import PREFIX
 from memex_server.http.answer import Answer, Headers, dump
 from memex_server.logs import request_id
 
@@ -31,6 +32,7 @@ __all__ = [
     "HttpProblem",
     "InvalidRequest",
     "Problem",
+    "answer_of",
     "clip",
     "field_errors",
     "problem_of",
@@ -124,6 +126,19 @@ class Problem:
         if rid is not None:
             document["instance"] = f"urn:memex:request:{rid}"
         return Answer(self.status, dump(document), self.headers, _MEDIA_TYPE)
+
+    def enveloped(self) -> Answer:
+        """Return the same in the envelope of the unified protocol."""
+        error = {"code": self.code, "message": self.detail, **self.extra}
+        if self.errors:
+            error["field"] = self.errors[0]["field"]
+        return Answer(self.status, dump({"success": False, "error": error}), self.headers)
+
+
+def answer_of(error: Exception, path: str) -> Answer:
+    """Return the answer to a request to `path` that ended in `error`: enveloped for the unified protocol."""
+    problem = problem_of(error)
+    return problem.enveloped() if path.startswith(f"{PREFIX}/") else problem.answer()
 
 
 def problem_of(error: Exception) -> Problem:

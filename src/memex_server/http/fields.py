@@ -40,8 +40,10 @@ __all__ = [
     "Source",
     "Tag",
     "Tags",
+    "Text",
     "TopK",
     "Weight",
+    "Word",
 ]
 
 MAX_CURSOR_CHARS = 2048
@@ -115,6 +117,8 @@ Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT_CHARS, patte
 Query = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS, pattern=_NO_NUL)]
 Source = Annotated[str, Field(min_length=1, max_length=MAX_SOURCE_CHARS, pattern=_NO_NUL)]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, pattern=_NO_NUL)]
+Text = Annotated[str, Field(pattern=_NO_NUL)]
+Word = Annotated[Text, Field(max_length=MAX_TAG_CHARS)]
 Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR_CHARS, pattern=_NO_NUL)]
 Metadata = Annotated[dict[str, Any], AfterValidator(_storable)]

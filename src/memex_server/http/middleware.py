@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memex.protocol.errors import TooLarge, Unavailable
 from memex_server.access import Access
 from memex_server.http.answer import Answer
-from memex_server.http.errors import problem_of
+from memex_server.http.errors import answer_of
 from memex_server.http.routing import Disconnected, RouteTable
 from memex_server.logs import log_access, request_id
 from memex_server.metrics import NO_HANDLER, Metrics
@@ -78,7 +78,7 @@ class Shell:
             except Disconnected:
                 return
             except Exception as e:  # noqa: BLE001 - the outermost frame: whatever it is becomes a problem document
-                answer = _refusal(e)
+                answer = _refusal(e, get_route_path(scope))
                 await _send(answer, rid, send)
                 status = answer.status
                 return
@@ -118,7 +118,7 @@ class Shell:
         try:
             await self._fallback(scope, limited_receive, marked_send)
         except Exception as e:  # noqa: BLE001 - as above, for the ordinary stack
-            answer = _refusal(e)
+            answer = _refusal(e, get_route_path(scope))
             if not status:
                 await _send(answer, rid, send)
                 status = answer.status
@@ -140,9 +140,9 @@ def _request_id(scope: Scope) -> str:
     return os.urandom(16).hex()
 
 
-def _refusal(error: Exception) -> Answer:
-    problem = problem_of(error)
-    if problem.status >= 500 and not isinstance(error, Unavailable):
+def _refusal(error: Exception, path: str) -> Answer:
+    answer = answer_of(error, path)
+    if answer.status >= 500 and not isinstance(error, Unavailable):
         # The text of a driver's error may hold a memory; the stack and the classes are enough to find the fault.
         _LOG.error(
             "request failed",
@@ -155,7 +155,7 @@ def _refusal(error: Exception) -> Answer:
         _LOG.debug("request failed, in full", exc_info=error)
     elif isinstance(error, Unavailable):
         _LOG.warning("unavailable", extra={"action": "http.unavailable", "error": _class_chain(error)})
-    return problem.answer()
+    return answer
 
 
 def _class_chain(error: BaseException) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from memex_server.http.documents import ProblemOut
+from memex_server.http.documents import ProblemOut, RefusalOut
 
-__all__ = ["problems", "with_problem_media_type"]
+__all__ = ["problems", "refusals", "with_problem_media_type"]
 
 _PROBLEM = "application/problem+json"
 _SECONDS = {"schema": {"type": "integer", "minimum": 0}}
@@ -40,12 +40,18 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return found
 
 
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the same for an operation of the unified protocol, whose errors are in its envelope."""
+    return {status: {**answer, "model": RefusalOut} for status, answer in problems(*statuses).items()}
+
+
 def with_problem_media_type(document: dict[str, Any]) -> dict[str, Any]:
     """Return `document` with each error answer under its real media type (changed in place)."""
     for operations in document["paths"].values():
         for operation in operations.values():
             for status, answer in operation["responses"].items():
                 content = answer.get("content", {})
-                if status >= "400" and "application/json" in content:
+                schema = content.get("application/json", {}).get("schema", {})
+                if status >= "400" and not schema.get("$ref", "/RefusalOut").endswith("/RefusalOut"):
                     answer["content"] = {_PROBLEM: content["application/json"]}
     return document

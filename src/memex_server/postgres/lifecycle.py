@@ -55,7 +55,7 @@ class PostgresLifecycleRepo(PostgresRepo):
             async with self._db.transaction() as connection:
                 if not await self._pass(connection, shard, version):
                     return None
-                [stored] = await self._store(connection, [prepared], now)
+                [stored] = await self.store_within(connection, [prepared], now)
                 if not over:
                     return stored
                 new_id = stored.memory.id
@@ -202,7 +202,7 @@ class PostgresLifecycleRepo(PostgresRepo):
                 rows = await connection.fetch(self._cycle["lock_batch"], shard, ids)
                 if {row["id"]: utc(row["updated_at"]) for row in rows} != seen:
                     return None
-                [stored] = await self._store(connection, [summary], now)
+                [stored] = await self.store_within(connection, [summary], now)
                 # The same events, stored again after they were condensed, go into the summary that is there.
                 if not stored.created and stored.memory.source != summary.new.source:
                     raise Conflict(f"{stored.memory.id} is somebody's own and reads like the summary would")

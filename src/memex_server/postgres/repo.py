@@ -46,7 +46,7 @@ class PostgresRepo:
         async def run() -> list[Stored]:
             if key is None:
                 async with self._db.connection() as connection:
-                    return await self._store(connection, prepared, now)
+                    return await self.store_within(connection, prepared, now)
             async with self._db.transaction() as connection:
                 shard = shard_key(self._tenant, key.key)
                 claimed = await connection.fetchval(
@@ -54,7 +54,7 @@ class PostgresRepo:
                 )
                 if claimed is None:  # another request has it, and is finished: the insert waited for it
                     return await self._replay(connection, key) or []
-                stored = await self._store(connection, prepared, now)
+                stored = await self.store_within(connection, prepared, now)
                 outcome = [[str(s.memory.id), s.created] for s in stored]
                 await connection.execute(self._sql["settle_key"], shard, key.key, outcome)
                 return stored
@@ -79,7 +79,8 @@ class PostgresRepo:
             raise Conflict("the request with this Idempotency-Key was carried out, and its memory purged since")
         return [Stored(memories[memory_id], created) for memory_id, created in outcome]
 
-    async def _store(self, connection: Any, prepared: Sequence[PreparedMemory], now: datetime) -> list[Stored]:
+    async def store_within(self, connection: Any, prepared: Sequence[PreparedMemory], now: datetime) -> list[Stored]:
+        """Store as a part of the transaction that `connection` is in."""
         keys = [same_key(self._tenant, p.new) for p in prepared]
         repeats: dict[bytes, int] = {}
         for k in keys:
@@ -110,6 +111,10 @@ class PostgresRepo:
     async def fetch(self, query: Query, ids: Sequence[UUID], passages: Sequence[int]) -> dict[UUID, Fetched]:
         """See the port."""
         return await self._searcher.fetch(query, ids, passages)
+
+    async def registered(self, query: Query, keys: Sequence[str], limit: int) -> list[tuple[UUID, frozenset[str]]]:
+        """Return memories that match and are registered under some of `keys`, and under which."""
+        return await self._searcher.registered(query, keys, limit)
 
     async def get(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, deleted: bool = False) -> Memory:
         """See the port."""

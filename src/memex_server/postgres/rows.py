@@ -110,7 +110,7 @@ def store_columns(
         [new.memory_type.value for new in news],
         [new.content for new in news],
         list(keys),
-        [None if new.occurred_at is None else utc(new.occurred_at) for new in news],
+        [None if new.identifying_time is None else utc(new.identifying_time) for new in news],
         [new.importance for new in news],
         # as JSON text: the driver would take a list of lists for one array of two dimensions
         [json.dumps(new.tags) for new in news],

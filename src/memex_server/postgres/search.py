@@ -177,6 +177,13 @@ class Searcher:
             _remember(self._sizes, shard, known)
         return known.rows
 
+    async def registered(self, query: Query, keys: Sequence[str], limit: int) -> list[tuple[UUID, frozenset[str]]]:
+        """Return memories that match and are registered under some of `keys`, and under which. Raises Unavailable."""
+        matching = self._matching(shard_key(self._db.tenant_id, query.user_id), query)
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(self._sql["registered"], *matching, list(keys), limit)
+        return [(UUID(bytes=row["id"].bytes), frozenset(row["keys"])) for row in rows]
+
     def _matching(self, shard: int, query: Query) -> list[Any]:
         filters = query.filters
         metadata = compile_metadata(filters.metadata)

@@ -144,6 +144,14 @@ WHERE m.id = ANY ($2::uuid[]) AND m.shard = $1
 -- The $13 newest memories that match.
 SELECT {turn} FROM memories m WHERE {matching} ORDER BY m.occurred_at DESC LIMIT $13
 
+-- name: registered
+-- Up to $14 memories that match and are registered under keywords of $13, those under most of them first.
+SELECT m.id, k.keys
+FROM (SELECT memory_id, array_agg(keyword) AS keys
+      FROM memory_keywords WHERE shard = $1 AND keyword = ANY ($13::text[]) GROUP BY memory_id) k
+JOIN memories m ON m.id = k.memory_id AND {matching}
+ORDER BY cardinality(k.keys) DESC, m.occurred_at DESC, m.id LIMIT $14
+
 -- name: scope_size
 SELECT count(*) FROM memories WHERE shard = $1
 

@@ -1,0 +1,1 @@
+"""Read-only sources of conversation that records may point into instead of copying their text."""

@@ -1,0 +1,66 @@
+"""The unified protocol on `memex serve`: its token, its worker, and what outlives a crash."""
+
+from __future__ import annotations
+
+import pytest
+
+from memex.backend.remote import RemoteBackend
+from memex.protocol.errors import InvalidInput, RateLimited, Unauthorized
+from memex.protocol.models import Level, LmPolicy, PreExtracted, RecallRequest, StoreRequest
+from memex.testing import FrozenClock
+from memex.transport.http import HttpTransport
+from memex.transport.retry import NO_RETRY
+from tests.acceptance.served import Served, Services, until
+
+pytestmark = pytest.mark.timeout(240)
+TOKEN = "a-long-random-text-1234567890"
+NOW = FrozenClock().now
+
+
+def backend(served: Served, token: str = TOKEN) -> RemoteBackend:
+    return RemoteBackend(HttpTransport(f"http://127.0.0.1:{served.port}", token=token), timeout_s=60, retry=NO_RETRY)
+
+
+def test_a_plugin_stores_is_understood_and_finds_again_after_a_crash(services: Services) -> None:
+    env = {"MEMEX_API_TOKEN": TOKEN, "MEMEX_USER_ID": "ann", "RATE_LIMIT_SEARCHES_PER_MINUTE": "0"}
+    with services.running(env) as served:
+        remote = backend(served)
+        assert remote.health().ok
+        with pytest.raises(Unauthorized):
+            backend(served, "wrong").store(StoreRequest(content="x", occurred_at=NOW))
+        with pytest.raises(InvalidInput):
+            remote.store(StoreRequest(content="a\x00b", occurred_at=NOW))
+
+        text = "主人偏好周五晚上部署"
+        fact = remote.store(
+            StoreRequest(
+                content=text,
+                occurred_at=NOW,
+                level=Level.FACT,
+                lm_policy=LmPolicy.SKIP,
+                pre_extracted=PreExtracted(content=text, keywords=["发布窗口"], topic="部署习惯"),
+            )
+        )
+        said = remote.store(StoreRequest(content="From now on, please always answer me in French.", occurred_at=NOW))
+        served.kill()
+        served.start()
+
+        again = backend(served)
+        assert [r.memory_id for r in again.recall(RecallRequest(keywords=["发布窗口"])).records] == [fact.memory_id]
+        assert [r.content for r in again.recall(RecallRequest(query="いつデプロイしますか？", top_k=1)).records] == [
+            text
+        ]
+        until("the worker has extracted the fact", lambda: again.get(said.memory_id).links, 60)
+        [link] = again.get(said.memory_id).links
+        extracted = again.get(link.from_id)
+        assert (extracted.level, "French" in extracted.content) == (Level.FACT, True)
+
+
+def test_too_many_calls_are_429_with_the_time_to_come_back(services: Services) -> None:
+    with services.running({"RATE_LIMIT_SEARCHES_PER_MINUTE": "2"}) as served:
+        remote = backend(served)
+        for _ in range(2):
+            remote.recall(RecallRequest(keywords=["周五"]))
+        with pytest.raises(RateLimited) as caught:
+            remote.recall(RecallRequest(keywords=["周五"]))
+        assert 0 < caught.value.retry_after_s <= 60

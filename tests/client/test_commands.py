@@ -1,0 +1,237 @@
+"""The commands for memories, run as `memex` runs them, against the real service."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memex.cli import main
+from memex.client import Memex
+from memex.commands.output import one_line, safe, width_of
+from tests.live import Live
+
+FRIDAY = "主人偏好周五晚上部署"
+MISSING = "00000000-0000-7000-8000-000000000000"
+
+
+@dataclass(frozen=True)
+class Ran:
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(live: Live, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("MEMEX_URL", live.url)
+    monkeypatch.setenv("MEMEX_USER_ID", "user-123")
+
+    def run(*arguments: str, given: str = "") -> Ran:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(given))
+        capsys.readouterr()
+        status = main(arguments)
+        out, err = capsys.readouterr()
+        return Ran(status, out, err)
+
+    return run
+
+
+def test_what_is_stored_is_found_shown_listed_counted_and_deleted(run: Run) -> None:
+    stored = run("store", FRIDAY, "--type", "semantic", "--tag", "ops", "--at", "2026-05-26T10:30:00Z", "--json").json()
+    assert (stored["created"], stored["user_id"], stored["agent_id"]) == (True, "user-123", "memex-cli")
+    memory_id = stored["id"]
+
+    assert run("search", "周五", "部署").out.splitlines()[1].strip() == FRIDAY
+    assert [hit["id"] for hit in run("search", "部署", "--json").json()["results"]] == [memory_id]
+    shown = run("get", memory_id)
+    assert shown.out.startswith(f"{FRIDAY}\n")
+    assert "2026-05-26" in shown.out
+    assert run("get", memory_id, "--json").json()["tags"] == ["ops"]
+    assert memory_id in run("list").out
+    assert run("list", "--tag", "none", "--json").json() == {"memories": []}
+    assert (run("count").out, run("count", "--agent", "nobody", "--json").json()["count"]) == ("1\n", 0)
+    assert run("store", FRIDAY, "--type", "semantic", "--at", "2026-05-26T10:30:00Z").out.endswith("was there, told 2 times\n")  # fmt: skip
+    assert run("delete", memory_id).out == f"{memory_id}  deleted\n"
+    assert run("count").out == "0\n"
+    assert "(deleted)" in run("list", "--state", "deleted").out
+    assert len(run("delete", memory_id, "--purge", "--json").json()["content_sha256"]) == 64
+
+
+def test_a_text_may_come_from_standard_input(run: Run) -> None:
+    run("store", "-", given="東京で会いましょう\n二行目\n")
+    assert run("list", "--json").json()["memories"][0]["content"] == "東京で会いましょう\n二行目"
+
+
+def test_explain_shows_every_signal_its_weight_and_share_and_the_arms(run: Run) -> None:
+    run("store", FRIDAY)
+    text = run("search", "周五部署", "--explain").out
+    assert "found by semantic, keyword" in text
+    rows = {
+        line.split()[0]: line.split()[1:]
+        for line in text.splitlines()
+        if line.startswith("    ") and len(line.split()) == 4
+    }
+    explanation = run("search", "周五部署", "--explain", "--json").json()["results"][0]["explanation"]
+    assert set(rows) == {*explanation["components"], *explanation["signals"]}
+    value, weight, share = (float(number) for number in rows["similarity"])
+    assert value * weight == pytest.approx(share, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "reason"),
+    [
+        (["get", MISSING], 3, "no memory"),
+        (["delete", MISSING], 3, "no memory"),
+        (["get", "周五"], 2, "is not the id of a memory"),
+        (["store", " "], 2, "content"),
+        (["search", "x", "--top-k", "0"], 2, "top_k"),
+        (["search", "x", "--from", "gestern"], 2, "time_from"),
+        (["list", "--limit", "-1"], 2, "--limit"),
+        (["import", "no-such-file.jsonl"], 1, "no-such-file.jsonl"),
+        (["count", "--url", "nowhere"], 1, "--url: expected an address"),
+        (["count", "--url", "http://127.0.0.1:1"], 4, "does not answer"),
+    ],
+)
+def test_a_failure_is_one_line_on_stderr_and_a_documented_status(
+    run: Run, monkeypatch: pytest.MonkeyPatch, arguments: list[str], status: int, reason: str
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    ran = run(*arguments)
+    assert (ran.status, ran.out) == (status, "")
+    assert ran.err.startswith("memex: ")
+    assert reason in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["search"], ["store"], ["list", "--type", "nonsense"], ["nonsense"], []])
+def test_wrong_usage_is_status_2(run: Run, arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run(*arguments)
+    assert caught.value.code == 2
+
+
+def test_finding_nothing_is_no_failure(run: Run) -> None:
+    ran = run("search", "量子")
+    assert (ran.status, ran.out, ran.err) == (0, "", "nothing found\n")
+
+
+def test_status_shows_settings_with_their_source_and_never_a_token(
+    run: Run, monkeypatch: pytest.MonkeyPatch, live: Live
+) -> None:
+    monkeypatch.setenv("MEMEX_API_TOKEN", "a-very-secret-token-1234")
+    ran = run("status", "--agent", "scout")
+    assert ran.status == 0
+    for expected in (live.url, "MEMEX_URL", "user-123", "MEMEX_USER_ID", "scout", "option", "…1234", "service: ok"):
+        assert expected in ran.out
+    document = run("status", "--json").json()
+    assert document["settings"]["agent"] == {"value": "memex-cli", "source": "default"}
+    assert "very-secret" not in ran.out + json.dumps(document)
+
+
+def test_status_and_health_tell_that_the_service_is_away(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setenv("MEMEX_URL", "http://127.0.0.1:1")
+    ran = run("status")
+    assert (ran.status, ran.err) == (4, "")
+    assert "service: down" in ran.out
+    assert run("health").status == 4
+
+
+def test_health_says_ok(run: Run) -> None:
+    assert run("health").out.startswith("ok  memex ")
+    assert run("health", "--json").json()["status"] == "ok"
+
+
+# -- export and import -------------------------------------------------------------------------------
+
+
+def test_what_is_exported_can_be_imported_elsewhere_and_again_without_repeats(
+    run: Run, tmp_path: Path, client: Memex
+) -> None:
+    client.store_batch([{"content": f"记忆 {n}", "tags": ["t"], "metadata": {"n": n}} for n in range(250)])
+    file = tmp_path / "memories.jsonl"
+
+    assert run("export", str(file)).out == f"250 memories in {file}\n"
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["content"] for line in lines] == [f"记忆 {n}" for n in range(250)]
+    assert run("export").out.splitlines() == lines  # to standard output
+    assert run("import", str(file)).out == "0 stored, 250 were there, 0 failed\n"
+
+    assert run("import", str(file), "--user", "other").out == "250 stored, 0 were there, 0 failed\n"
+    assert run("import", str(file), "--user", "other", "--json").json() == {"stored": 0, "known": 250, "failed": 0}
+    there = {(m.content, m.tags, m.metadata["n"], m.agent_id, m.occurred_at) for m in client.every(user_id="other")}
+    here = {(m.content, m.tags, m.metadata["n"], m.agent_id, m.occurred_at) for m in client.every()}
+    assert there == here
+
+
+def test_lines_that_do_not_fit_are_told_by_number_and_the_others_stored(run: Run) -> None:
+    lines = [
+        '{"content": "一"}',
+        "",
+        "{",
+        "[]",
+        '{"content": ""}',
+        '{"content": "二", "importance": 9}',
+        '{"content": "三"}',
+    ]
+    ran = run("import", "-", given="\n".join(lines))
+    assert (ran.status, ran.out) == (1, "2 stored, 0 were there, 4 failed\n")
+    assert [line.split(": ")[1] for line in ran.err.splitlines()] == ["line 3", "line 4", "line 5", "line 6"]
+    assert run("count").out == "2\n"
+
+
+def test_an_import_that_loses_the_service_says_so_and_can_be_repeated(
+    run: Run, monkeypatch: pytest.MonkeyPatch, live: Live
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    given = "\n".join(json.dumps({"content": f"m {n}", "occurred_at": "2026-01-01"}) for n in range(300))
+    send = live.service.store_batch
+    calls = []
+
+    async def second_fails(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 1:
+            raise ConnectionError
+        return await send(*arguments, **options)
+
+    monkeypatch.setattr(live.service, "store_batch", second_fails)
+    ran = run("import", "-", given=given)
+    assert ran.status == 4
+    monkeypatch.setattr(live.service, "store_batch", send)
+    assert run("import", "-", given=given).out == "100 stored, 200 were there, 0 failed\n"
+
+
+# -- output ------------------------------------------------------------------------------------------
+
+
+def test_a_memory_cannot_command_the_terminal(run: Run) -> None:
+    run("store", "red \x1b[31m alarm \x07 and\x9b2J more")
+    for ran in (run("list"), run("search", "alarm")):
+        assert not {"\x1b", "\x07", "\x9b"} & set(ran.out)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a\n\n b\t c", "a b c"), ("界" * 200, "界" * 159 + "…"), ("\x1b]0;x\x07", "\ufffd]0;x\ufffd")],
+)
+def test_a_text_is_shown_as_one_harmless_line(text: str, line: str) -> None:
+    assert one_line(text) == line
+    assert safe(safe(text)) == safe(text)
+
+
+@pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("周五", 4), ("ｶﾅ", 2), ("é", 1), ("e\u0301", 1), ("", 0)])
+def test_columns_are_counted_as_a_terminal_shows_them(text: str, columns: int) -> None:
+    assert width_of(text) == columns
