@@ -1,4 +1,9 @@
-"""The local backend's lexical index as plain functions: what a text is found by, and what a query asks for."""
+"""The local backend's lexical index as plain functions: what a text is found by, and what a query asks for.
+
+One table of terms for words and CJK alike, by the tokeniser and the weights of the service, and not
+SQLite's FTS5: that takes a run of CJK characters for one word, counts a word that most records hold
+for nothing, ranks 50,000 matches before it returns five, and is missing from some builds of Python.
+"""
 
 from __future__ import annotations
 
