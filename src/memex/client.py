@@ -304,7 +304,7 @@ def _path(memory_id: _Id) -> str:
     try:
         return f"/{UUID(str(memory_id))}"
     except ValueError as e:
-        raise InvalidInput(f"{str(memory_id)[:80]!r} is not the id of a memory", field="memory_id") from e
+        raise InvalidInput(f"memory_id {str(memory_id)[:80]!r} is not the id of a memory", field="memory_id") from e
 
 
 def _any(found: Any) -> Mapping[str, Any]:

@@ -79,7 +79,7 @@ _SERVER: dict[str, set[str]] = {
     "records": {"ports", "record_ports", "ranking", "extraction", "ids", "checks", "indexing"},
     "parts": {"ports", "lifecycle_ports", "ids", "ranking", "answers", "recalls", "records", "reranked"},
     **{case: {"ports", "lifecycle_ports", "parts", "checks", "indexing", *CASES} for case in CASES},
-    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "reranked", *CASES},
+    "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "records", "reranked", *CASES},
     **{adapter: {"ports", "lifecycle_ports", "record_ports", "ids", "settings"} for adapter in ADAPTERS},
     **{
         face: {"service", "ports", "settings", "metrics", "logs", "access", "lifecycle_ports", "checks", *CASES}

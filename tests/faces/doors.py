@@ -18,12 +18,18 @@ from typing import Any, Protocol, TypeVar
 import httpx
 from mcp import Client, StdioServerParameters
 
+from memex.client import Memex
+from memex.protocol.errors import MemexError
+from memex.rest import memory_document
 from memex_server.mcp.server import build
 from memex_server.settings import from_env
 from memex_server.wiring import open_memex
 from tests.acceptance.served import MEMEX, Served
 
-__all__ = ["DOORS", "Door", "Mcp", "Opener", "Outcome", "Rest", "held", "mcp_http", "mcp_memory", "mcp_stdio", "rest"]
+__all__ = [
+    "DOORS", "Door", "Mcp", "Opener", "Outcome", "Python", "Rest", "held", "mcp_http", "mcp_memory", "mcp_stdio", "python",
+    "rest",
+]  # fmt: skip
 
 
 _T = TypeVar("_T")
@@ -89,6 +95,34 @@ class Rest:
         return Outcome(problem["code"], text=problem["detail"])
 
 
+class Python:
+    """The Python client, whose calls block, in threads."""
+
+    def __init__(self, client: Memex) -> None:
+        self._client = client
+
+    async def do(self, operation: str, **arguments: Any) -> Outcome:
+        try:
+            return Outcome("ok", await asyncio.to_thread(self._call, operation, arguments))
+        except MemexError as e:
+            return Outcome(e.code, text=str(e))
+
+    def _call(self, operation: str, given: dict[str, Any]) -> dict[str, Any]:
+        client = self._client
+        if operation == "store_memory":
+            return memory_document(client.store(**given).memory)
+        if operation == "search_memories":
+            hits = client.search(**given)
+            results = [{**memory_document(hit.memory), "score": hit.score} for hit in hits]
+            return {"results": results, "query": given["query"], "total": len(hits)}
+        if operation == "count_memories":
+            return {**given, "count": client.count(**given)}
+        if operation == "delete_memory":
+            client.delete(**given)
+            return {}
+        return memory_document(client.get(**given) if operation == "get_memory" else client.patch(**given))
+
+
 @contextlib.asynccontextmanager
 async def held(context: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
     """Enter and leave `context` in a task of its own: a fixture begins and ends in two, which clients do not bear."""
@@ -144,8 +178,14 @@ async def mcp_memory(served: Served) -> AsyncIterator[Door]:
         yield Mcp(client)
 
 
+@contextlib.asynccontextmanager
+async def python(served: Served) -> AsyncIterator[Door]:
+    yield Python(Memex(f"http://127.0.0.1:{served.port}"))
+
+
 DOORS: dict[str, Opener] = {
     "REST": rest,
+    "Python client": python,
     "MCP in memory": mcp_memory,
     "MCP over HTTP": mcp_http,
     "MCP over stdio": mcp_stdio,

@@ -215,6 +215,13 @@ async def test_the_openapi_document_is_complete(client: httpx.AsyncClient) -> No
         "GET /v1/jobs",
         "POST /v1/jobs/{job_id}/retry",
         "POST /v1/context",
+        "GET /api/v1/memory/health",
+        "POST /api/v1/memory/store",
+        "POST /api/v1/memory/recall",
+        "POST /api/v1/memory/get",
+        "GET /api/v1/memory/get",
+        "POST /api/v1/memory/link",
+        "POST /api/v1/memory/extract",
         "GET /health",
         "GET /health/live",
         "GET /health/ready",
@@ -230,7 +237,8 @@ async def test_the_openapi_document_is_complete(client: httpx.AsyncClient) -> No
         for status, answer in operation["responses"].items():
             assert answer["description"], (name, status)
             if status >= "400":
-                assert list(answer["content"]) == ["application/problem+json"], (name, status)
+                kind = "application/json" if "/api/v1/memory/" in name else "application/problem+json"
+                assert list(answer["content"]) == [kind], (name, status)
         if "requestBody" in operation:
             assert operation["requestBody"]["content"]["application/json"]["examples"], name
             assert {"413", "415", "422"} <= set(operation["responses"]), name

@@ -135,7 +135,7 @@ class ProblemOut(_Out):
 class EnvelopeOut(_Out):
     """The envelope of an answer of the unified protocol."""
 
-    success: Literal[True]
+    success: Literal[True] = _doc("Whether it was done.", example=True)
     data: dict[str, Any] = _doc("What the call returns.", {"memory_id": "01a22959-2eaf-7000-abd0-61d29793f5ad"})
     message: str = _doc("A remark for people, mostly empty.", "")
 
@@ -151,8 +151,8 @@ class RefusalDetailOut(_Out):
 class RefusalOut(_Out):
     """The envelope of a refusal of the unified protocol."""
 
-    success: Literal[False]
-    error: RefusalDetailOut
+    success: Literal[False] = _doc("Whether it was done.", example=False)
+    error: RefusalDetailOut = Field(description="Why it was not.")
 
 
 class HealthOut(_Out):

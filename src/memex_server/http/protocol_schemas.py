@@ -34,23 +34,23 @@ class _Lenient(BaseModel):
 class PreExtractedIn(_Lenient):
     """What the caller has extracted already."""
 
-    content: f.Content | None = None
+    content: f.Content | None = Field(None, description="The text to keep; absent: the content around it.")
     keywords: _Words | None = Field(None, description="Words that find the record, whether or not its text holds them.")
-    topic: f.Word | None = None
+    topic: f.Word | None = Field(None, description="What it is about, in a few words.")
 
 
 class StoreIn(_Lenient):
     """One record to keep."""
 
-    content: f.Content
-    source_type: f.Source | None = None
+    content: f.Content = Field(description="The text to keep, unless it was extracted already.")
+    source_type: f.Source | None = Field(None, description="Where it comes from; absent: memory.")
     occurred_at: f.Instant | None = Field(None, description="When it happened; absent: now. Freshness counts from it.")
     level: Level | None = Field(None, description="raw (absent): what was said; fact, summary, meta: what is true.")
-    pre_extracted: PreExtractedIn | None = None
+    pre_extracted: PreExtractedIn | None = Field(None, description="What the caller has extracted already.")
     lm_policy: LmPolicy | None = Field(
         None, description="skip: no extraction; auto (absent): from raw records; force: in any case."
     )
-    tags: _Words | None = None
+    tags: _Words | None = Field(None, description="Labels.")
     payload: f.Metadata | None = Field(None, description="The caller's own; returned as it is.")
 
     def to_request(self, now: datetime) -> StoreRequest:
@@ -75,13 +75,13 @@ class StoreIn(_Lenient):
 class RecallIn(_Lenient):
     """A question."""
 
-    keywords: _Words | None = None
-    query: Annotated[f.Text, Field(max_length=MAX_QUERY_CHARS)] | None = None
+    keywords: _Words | None = Field(None, description="Words to look for, first in the registry of keywords.")
+    query: Annotated[f.Text, Field(max_length=MAX_QUERY_CHARS)] | None = Field(None, description="A question in words.")
     top_k: f.TopK | None = Field(None, description="Absent: 5.")
     mode: RecallMode | None = Field(None, description="precise (absent): one list; cluster: groups by topic.")
     dimensions: _Words | None = Field(None, description="Tags or topics that a record must all carry.")
-    time_from: f.Instant | None = None
-    time_to: f.Instant | None = None
+    time_from: f.Instant | None = Field(None, description="Only what happened at or after this.")
+    time_to: f.Instant | None = Field(None, description="Only what happened before this.")
 
     def to_request(self) -> RecallRequest:
         """Return the message. Raises InvalidInput."""
@@ -99,16 +99,20 @@ class RecallIn(_Lenient):
 class GetIn(_Lenient):
     """The id of one record."""
 
-    memory_id: f.Id
+    memory_id: f.Id = Field(description="The record's id, or the memory_id in its payload.")
 
 
 class LinkIn(_Lenient):
     """An edge."""
 
-    from_id: f.Id = Field(validation_alias=AliasChoices("from_id", "source_id"))
-    to_id: f.Id = Field(validation_alias=AliasChoices("to_id", "target_id"))
+    from_id: f.Id = Field(
+        validation_alias=AliasChoices("from_id", "source_id"), description="Where the edge begins; also source_id."
+    )
+    to_id: f.Id = Field(
+        validation_alias=AliasChoices("to_id", "target_id"), description="Where the edge ends; also target_id."
+    )
     relation: f.Word | None = Field(None, description="Absent: related.")
-    weight: Annotated[float, Strict(), Field(allow_inf_nan=False)] | None = None
+    weight: Annotated[float, Strict(), Field(allow_inf_nan=False)] | None = Field(None, description="Absent: 1.")
 
     def to_request(self) -> LinkRequest:
         """Return the message. Raises InvalidInput."""
@@ -120,7 +124,9 @@ class ExtractIn(_Lenient):
     """What to extract from."""
 
     limit: Annotated[int, Field(ge=1, le=MAX_EXTRACT)] | None = Field(None, description="Absent: 20.")
-    memory_ids: Annotated[list[f.Id], Field(max_length=MAX_EXTRACT)] | None = None
+    memory_ids: Annotated[list[f.Id], Field(max_length=MAX_EXTRACT)] | None = Field(
+        None, description="Extract from these, whether or not they wait; absent: from what waits."
+    )
     lm_policy: LmPolicy | None = Field(
         None, description="skip: by rules; force: by a language model or not at all; auto (absent): by what there is."
     )
