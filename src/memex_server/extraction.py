@@ -7,10 +7,13 @@ runs out and the same facts are stored once.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
+from memex.core.claims import restates
 from memex.core.memory import Memory, MemoryType, NewMemory
+from memex.core.redact import redact
 from memex.protocol.errors import MemexError, NotFound
 from memex.protocol.models import (
     ExtractRequest,
@@ -23,7 +26,8 @@ from memex.protocol.models import (
     StoreResult,
 )
 
-from .ports import Clock, MemoryRepo
+from .lifecycle_ports import LifecycleRepo
+from .ports import Clock
 from .record_ports import Claimed, Edge, FactExtractor, RecordRepo
 
 __all__ = ["EXTRACTED_FROM", "Extraction", "Keep"]
@@ -34,7 +38,8 @@ _ATTEMPTS = 3
 _FIRST_PAUSE = timedelta(seconds=30)
 _MAX_ERROR_CHARS = 500
 
-Keep = Callable[[Sequence[tuple[StoreRequest, NewMemory]]], Awaitable[list[StoreResult]]]
+_Item = tuple[StoreRequest, NewMemory]
+Keep = Callable[[Sequence[_Item]], Awaitable[list[StoreResult]]]
 
 
 class Extraction:
@@ -44,7 +49,7 @@ class Extraction:
         self,
         *,
         repo: RecordRepo,
-        memories: MemoryRepo,
+        memories: LifecycleRepo,
         extractor: FactExtractor,
         keep: Keep,
         link: Callable[[str, Edge], Awaitable[LinkResult]],
@@ -86,7 +91,7 @@ class Extraction:
         message = ""
         for one in claimed:
             try:
-                found = await self._extract(one, by_rules=request.lm_policy is LmPolicy.SKIP)
+                found = await self._extract(one, request.lm_policy)
             except MemexError as e:
                 failed += 1
                 message = f"{e.code}: {e}"[:_MAX_ERROR_CHARS]
@@ -99,22 +104,28 @@ class Extraction:
             claimed=len(claimed), extracted=extracted, failed=failed, facts=tuple(facts), message=message
         )
 
-    async def _extract(self, one: Claimed, *, by_rules: bool) -> list[str]:
+    async def _extract(self, one: Claimed, policy: LmPolicy) -> list[str]:
         try:
             source = await self._memories.get(one.memory_id, user_id=one.user_id, agent_id=None)
         except NotFound:  # deleted while it waited
             return []
         role = source.metadata.get("role")
-        drafts = await self._extractor.extract(
-            role if isinstance(role, str) else "user", source.content, by_rules=by_rules
-        )
-        items = [_fact(source, draft) for draft in drafts]
-        buried = await self._repo.buried([new for _, new in items]) if items else []
-        wanted = [item for item, gone in zip(items, buried, strict=True) if not gone]
-        stored = await self._keep(wanted) if wanted else []
+        drafts = await self._extractor.extract(role if isinstance(role, str) else "user", source.content, policy)
+        items = await self._wanted(source, [_fact(source, draft) for draft in drafts]) if drafts else []
+        stored = await self._keep(items) if items else []
         for fact in stored:
             await self._link(source.user_id, Edge(UUID(fact.memory_id), source.id, EXTRACTED_FROM, 1.0))
         return [fact.memory_id for fact in stored]
+
+    async def _wanted(self, source: Memory, items: Sequence[_Item]) -> list[_Item]:
+        """Leave out what was deleted or retracted: it does not come back by itself."""
+        buried = await self._repo.buried([new for _, new in items])
+        retracted = await self._memories.retractions(source.user_id)
+        return [
+            item
+            for item, gone in zip(items, buried, strict=True)
+            if not gone and not any(restates(item[1].content, claim.content) for claim in retracted)
+        ]
 
     async def _fail(self, one: Claimed, error: str) -> None:
         again = self._clock() + _FIRST_PAUSE * 4 ** (one.attempts - 1)
@@ -122,7 +133,8 @@ class Extraction:
         await self._repo.settle(one, retry_at=retry_at, error=error)
 
 
-def _fact(source: Memory, draft: PreExtracted) -> tuple[StoreRequest, NewMemory]:
+def _fact(source: Memory, draft: PreExtracted) -> _Item:
+    draft = replace(draft, content=redact(draft.content)[0])
     carried = {name: source.metadata[name] for name in ("role", "platform") if name in source.metadata}
     request = StoreRequest(
         content=draft.content,

@@ -9,7 +9,7 @@ from typing import Protocol
 from uuid import UUID
 
 from memex.core.memory import Memory, NewMemory, Stored
-from memex.protocol.models import Level, Link, LinkResult, PreExtracted
+from memex.protocol.models import Level, Link, LinkResult, LmPolicy, PreExtracted
 
 from .ports import PreparedMemory, Query
 
@@ -99,8 +99,10 @@ class FactExtractor(Protocol):
     def has_model(self) -> bool:
         """Whether there is a language model to do it; rules there are always."""
 
-    async def extract(self, role: str, text: str, *, by_rules: bool) -> Sequence[PreExtracted]:
+    async def extract(self, role: str, text: str, policy: LmPolicy) -> Sequence[PreExtracted]:
         """Return the facts in what `role` ("user", "assistant") said; [] if there are none.
+
+        `policy`: skip uses rules, force the model (there is one), auto the model, or rules if it cannot answer.
 
         Raises:
             RateLimited, Unavailable: it cannot work now.

@@ -47,7 +47,8 @@ from .checks import check_new
 from .extraction import Extraction
 from .ids import IdSource
 from .indexing import index_texts
-from .ports import Clock, Embedder, MemoryRepo, Observer, PreparedMemory, Query
+from .lifecycle_ports import LifecycleRepo
+from .ports import Clock, Embedder, Observer, PreparedMemory, Query
 from .ranking import certainty
 from .record_ports import Description, Edge, FactExtractor, NewRecord, RecordRepo
 
@@ -92,7 +93,7 @@ class Records:
         self,
         parts: RecordParts,
         *,
-        memories: MemoryRepo,
+        memories: LifecycleRepo,
         embedder: Embedder,
         search: Search,
         limit: Limit,

@@ -219,7 +219,7 @@ class LifecycleSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageModelSettings:
-    """An optional language model that rates and condenses candidates for memory; without it nothing is sent."""
+    """An optional language model that rates and condenses candidates and extracts facts; without it nothing is sent."""
 
     llm_base_url: str = _setting(
         "", "OpenAI-compatible endpoint, e.g. http://127.0.0.1:11434/v1; empty: none", bare=True

@@ -10,7 +10,7 @@ import numpy as np
 
 from memex.core.text import sentences, terms
 from memex.protocol.errors import MemexError, Unavailable
-from memex.protocol.models import PreExtracted
+from memex.protocol.models import LmPolicy, PreExtracted
 
 from .ports import FloatArray, ModelCard, Role
 
@@ -103,11 +103,11 @@ class SentenceExtractor:
     def __init__(self, *, has_model: bool = False) -> None:
         self.has_model = has_model
         self.failure: MemexError | None = None
-        self.calls: list[tuple[str, str, bool]] = []
+        self.calls: list[tuple[str, str, LmPolicy]] = []
 
-    async def extract(self, role: str, text: str, *, by_rules: bool) -> Sequence[PreExtracted]:
+    async def extract(self, role: str, text: str, policy: LmPolicy) -> Sequence[PreExtracted]:
         """Return the sentences of the text."""
-        self.calls.append((role, text, by_rules))
+        self.calls.append((role, text, policy))
         if self.failure is not None:
             raise self.failure
         said = [sentence.strip() for sentence in sentences(text)]

@@ -16,7 +16,7 @@ from memex.protocol.errors import Unavailable
 
 from .background import running
 from .embedding import Callbacks, LoadableEmbedder, build_embedder
-from .extractors import ServiceExtractor
+from .extractors import ServiceExtractor, model_at
 from .ids import IdSource
 from .lifecycle_ports import Condenser
 from .llm.condenser import OpenAICondenser
@@ -115,7 +115,7 @@ async def open_memex(
             rules=rules,
             condenser=condenser,
             upkeep=metrics,
-            records=RecordParts(PostgresRecords(pool, repo), ServiceExtractor(), _owner(settings.server)),
+            records=RecordParts(PostgresRecords(pool, repo), _extractor(settings), _owner(settings.server)),
         )
         await loading
 
@@ -212,6 +212,15 @@ def _condenser(settings: Settings) -> Condenser | None:
         return None
     return OpenAICondenser(
         base_url=llm.llm_base_url, api_key=llm.llm_api_key, model=llm.llm_model, deadline_s=llm.llm_deadline_s
+    )
+
+
+def _extractor(settings: Settings) -> ServiceExtractor:
+    llm = settings.llm
+    if not llm.llm_base_url:
+        return ServiceExtractor()
+    return ServiceExtractor(
+        model_at(llm.llm_base_url, api_key=llm.llm_api_key, model=llm.llm_model, deadline_s=llm.llm_deadline_s)
     )
 
 

@@ -75,8 +75,8 @@ _SERVER: dict[str, set[str]] = {
     "reranked": {"ports"},
     "lifecycle_ports": {"ports"},
     "record_ports": {"ports"},
-    "extraction": {"ports", "record_ports"},
-    "records": {"ports", "record_ports", "ranking", "extraction", "ids", "checks", "indexing"},
+    "extraction": {"ports", "lifecycle_ports", "record_ports"},
+    "records": {"ports", "lifecycle_ports", "record_ports", "ranking", "extraction", "ids", "checks", "indexing"},
     "parts": {"ports", "lifecycle_ports", "ids", "ranking", "answers", "recalls", "records", "reranked"},
     **{case: {"ports", "lifecycle_ports", "parts", "checks", "indexing", *CASES} for case in CASES},
     "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "records", "reranked", *CASES},
@@ -92,7 +92,7 @@ _SERVER_ROOT = {
 }  # fmt: skip
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "config", "_version"}
-_ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "testing", "logging_setup"}
+_ROOT_FROM_MEMEX = _SERVER_FROM_MEMEX | {"extract", "transport", "testing", "logging_setup"}
 
 _PARTS = {*_MEMEX, *_MEMEX_SHELL, *_SERVER, *_SERVER_ROOT, "_version"}
 

@@ -233,6 +233,17 @@ def test_the_gate_the_context_and_retraction_send_and_read_the_contract() -> Non
     ]  # fmt: skip
 
 
+def test_the_gate_keeps_what_lasts_and_retraction_takes_it_back(client: Memex) -> None:
+    kept = client.remember("用户偏好 Go，明确不要 Java 方案")
+    small_talk = client.remember("谢谢，辛苦了")
+    assert (kept.outcome, small_talk.outcome, small_talk.id) == ("stored", "skipped", None)
+    assert kept.id is not None
+    block = client.context("用什么语言？", token_budget=500)
+    assert (kept.id in block.ids, "Go" in block.text, 0 < block.tokens <= 500) == (True, True, True)
+    client.retract(kept.id, "a misunderstanding")
+    assert client.remember("用户偏好 Go，明确不要 Java 方案").outcome == "skipped"
+
+
 def test_health_is_read_or_tells_why_not(client: Memex) -> None:
     assert client.health()["status"] == "ok"
     down, _ = scripted(*[reply(503, {"detail": "the database does not answer"})] * 3)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -124,6 +125,22 @@ async def test_a_fact_that_was_deleted_does_not_come_back_by_extraction(
     done = await call(api, "extract")
 
     assert [(await call(api, "get", memory_id=one))["content"] for one in done["facts"]] == ["Did you know?"]
+
+
+async def test_a_claim_that_was_retracted_does_not_come_back_by_extraction_in_other_words(
+    api: httpx.AsyncClient, service: MemoryService
+) -> None:
+    await call(api, "store", content="用户喜欢用 Go 语言。")
+    [fact] = (await call(api, "extract"))["facts"]
+    await service.retract(UUID(fact), reason="a misunderstanding")
+    await call(api, "store", content="用户偏好 Go。")
+    assert (await call(api, "extract"))["facts"] == []
+
+
+async def test_secrets_do_not_become_facts(api: httpx.AsyncClient) -> None:
+    await call(api, "store", content="记住，密钥是sk-abcdefghijklmnop1234567890。")
+    [fact] = (await call(api, "extract"))["facts"]
+    assert "sk-abc" not in (await call(api, "get", memory_id=fact))["content"]
 
 
 async def test_a_force_without_a_model_is_unavailable_and_no_failure(api: httpx.AsyncClient) -> None:

@@ -30,7 +30,8 @@ class PostgresRecords:
         self._tenant = database.tenant_id
         self._memories = memories
         self._sql = load("records")
-        self._versions = load("memories")
+        self._memory_sql = load("memories")
+        self._lifecycle_sql = load("lifecycle")
 
     async def store(self, records: Sequence[NewRecord], *, now: datetime) -> list[tuple[Stored, Description]]:
         """See the port."""
@@ -109,10 +110,11 @@ class PostgresRecords:
         return await retried(run)
 
     async def _supersede(self, connection: Any, shard: int, edge: Edge, now: datetime) -> None:
-        await connection.execute(self._versions["first_versions"], shard, [edge.to_id])
-        if await connection.fetchval(self._sql["supersede"], shard, edge.to_id, edge.from_id, now) is not None:
+        await connection.execute(self._memory_sql["first_versions"], shard, [edge.to_id])
+        ended = await connection.fetch(self._lifecycle_sql["supersede"], shard, [edge.to_id], edge.from_id, now, now)
+        if ended:
             await connection.execute(
-                self._versions["next_versions"], shard, [edge.to_id], "superseded", now, None, None
+                self._memory_sql["next_versions"], shard, [edge.to_id], "superseded", now, None, f"by {edge.from_id}"
             )
 
     async def claim(self, *, limit: int, user_id: str | None, now: datetime, until: datetime) -> list[Claimed]:

@@ -44,11 +44,6 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (shard, from_id, to_id, relation) DO UPDATE SET weight = excluded.weight
 RETURNING id
 
--- name: supersede
-UPDATE memories SET superseded_by = $3, valid_to = $4, updated_at = $4
-WHERE shard = $1 AND id = $2 AND superseded_by IS NULL
-RETURNING id
-
 -- name: claim
 -- Takes up to $2 records that are due, of user $4 if one is given; until $3 nobody else does.
 WITH due AS (
