@@ -126,14 +126,14 @@ def plan_weights(
     )
 
 
-def certainty(similarity: float) -> float:
-    """Return how likely a hybrid similarity means an answer, in [0, 1]: near 0 for what merely came closest.
+def certainty(similarity: float, best: float) -> float:
+    """Return how likely a hybrid similarity means an answer, in [0, 1], beside the best one of its query.
 
     Logistic in the fused sum: on conversations of the development sets evidence lies at 3 to 8, and the tenth best
-    of a scope without an answer below 4.
+    of a scope without an answer below 4. In a scope of a few memories sums are small, so there the best counts.
     """
-    fused = (similarity - 0.5) * _FUSED_RANGE
-    return 1 / (1 + math.exp(_CERTAIN_FROM - fused))
+    fused, most = ((value - 0.5) * _FUSED_RANGE for value in (similarity, best))
+    return 1 / (1 + math.exp(min(_CERTAIN_FROM, most - 1) - fused))
 
 
 def rank(candidates: Candidates, plan: Plan, top_k: int) -> Ranked:

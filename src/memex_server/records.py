@@ -60,9 +60,8 @@ Limit = Callable[[str, Literal["write", "search"]], Awaitable[None]]
 _REGISTERED = 200  # records looked at that are registered under a keyword of the request
 # BM25 as a share of what could be: a text of usual length that holds every term once reaches this.
 _FULL_MATCH = 1 / 2.2
-# A search always finds something; what is less likely an answer than this only fills an agent's prompt. On three
-# development sets (Chinese and English) up to 0.2 cost no record of evidence among the ten best.
-_LEAST_CERTAINTY = 0.1
+# A search always finds something; what is less like an answer than unrelated texts usually are only fills a prompt.
+_LEAST_SIMILAR = 0.5
 _DAY_S = 86_400
 
 
@@ -233,8 +232,9 @@ class Records:
                 explain=True,
             )
         )
-        sure = [(certainty(_similarity(hit)), hit.memory) for hit in found.hits]
-        return [(relevance, memory) for relevance, memory in sure if relevance >= _LEAST_CERTAINTY]
+        similar = [(_similarity(hit), hit.memory) for hit in found.hits]
+        best = max((similarity for similarity, _ in similar), default=0.0)
+        return [(certainty(one, best), memory) for one, memory in similar if one >= _LEAST_SIMILAR]
 
     async def get(self, memory_id: str) -> Record:
         """Return one record of any level, by its id or by the one that its payload gives it.

@@ -15,7 +15,7 @@ from memex.core.traits import Trait
 from memex_server import ranking
 from memex_server.explain import explained
 from memex_server.ports import Candidates
-from memex_server.ranking import Fusion, Plan, load_fusion, plan_weights, rank
+from memex_server.ranking import Fusion, Plan, certainty, load_fusion, plan_weights, rank
 from memex_server.settings import RankingSettings
 from memex_server.signals import neighbours, relevance_signals, standardised, words
 
@@ -236,3 +236,15 @@ def test_the_shipped_weights_name_only_signals_that_exist() -> None:
 
     assert set(FUSION.weights) == set(signals)
     assert isinstance(FUSION, Fusion)
+
+
+def test_certainty_parts_answers_from_what_merely_came_closest() -> None:
+    def fused(total: float) -> float:
+        return 0.5 + total / 64  # as `rank` brings fused sums to 0..1
+
+    in_a_large_scope = [certainty(fused(total), fused(8.0)) for total in (8.0, 6.0, 4.0, 2.0, 0.0)]
+    assert in_a_large_scope == pytest.approx([0.982, 0.881, 0.5, 0.119, 0.018], abs=0.001)
+    # Of a few memories the best is most likely the answer, although its sum is small.
+    assert certainty(fused(2.5), fused(2.5)) == pytest.approx(0.731, abs=0.001)
+    assert certainty(fused(0.3), fused(2.5)) < 0.25
+    assert 0 <= certainty(0.0, 1.0) < certainty(1.0, 1.0) <= 1
