@@ -34,7 +34,7 @@ from .ports import IndexEntry, PreparedMemory, Query
 __all__ = ["Gate"]
 
 _NEIGHBOURS = 24  # nearest by cosine; what says the same or is contradicted is among them
-_ATTEMPTS = 6  # to decide upon a scope that others change meanwhile; the last one is not checked again
+_ATTEMPTS = 20  # to decide upon a scope that others change meanwhile; the last one is not checked again
 _LEAST_FAMILIAR = 0.5  # between the cosines of unrelated and of equal texts: from here on words are compared
 
 
