@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memex.config import load
-from memex.core.secrets import mask_secrets
+from memex.core.redact import redact
 from memex.extract.pipeline import TURN, work_of_said
 from memex.extract.types import Said
 from memex.hermes.assembly import Parts, assemble
@@ -77,16 +77,16 @@ def test_auto_falls_back_to_rules(tmp_path: Path, model: Model) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("key sk-proj-abcdefghijklmnop123456 end", "key [secret] end"),
-        ("我的令牌ghp_abcdefghijklmnopqrstuvwxyz0123456789在这里", "我的令牌[secret]在这里"),
-        ("postgresql://ann:hunter2@db/x", "postgresql://ann:[secret]@db/x"),
-        ("password: hunter22", "password: [secret]"),
-        ("密码是 hunter22，别忘了", "密码是 [secret]，别忘了"),
-        ("パスワードは hunter22 です", "パスワードは [secret] です"),
+        ("key sk-proj-abcdefghijklmnop123456 end", "key [redacted] end"),
+        ("我的令牌ghp_abcdefghijklmnopqrstuvwxyz0123456789在这里", "我的令牌[redacted]在这里"),
+        ("postgresql://ann:hunter2@db/x", "postgresql://ann:[redacted]@db/x"),
+        ("password: hunter22", "password: [redacted]"),
+        ("密码是 hunter22，别忘了", "密码是 [redacted]，别忘了"),
+        ("パスワードは hunter22 です", "パスワードは [redacted] です"),
         ("the password is important to me", "the password is important to me"),
         ("I work on sk-learn and the api key rotation.", "I work on sk-learn and the api key rotation."),
         ("https://example.com/a:b@c", "https://example.com/a:b@c"),
     ],
 )
 def test_secrets_are_masked_and_prose_is_not(text: str, expected: str) -> None:
-    assert mask_secrets(text) == expected
+    assert redact(text)[0] == expected

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.fence import inert, without_recalled
-from ..core.secrets import mask_secrets
+from ..core.redact import redact
 from .types import FactDraft, Said
 
 __all__ = ["MAX_FACTS", "clean", "messages", "parse_facts", "said_of", "transcript"]
@@ -49,7 +49,7 @@ def said_of(history: Sequence[Any]) -> list[Said]:
 def clean(text: str) -> str:
     """Return `text` without recalled memory, secrets, and characters that no store takes."""
     storable = text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-    return mask_secrets(without_recalled(storable)).strip()
+    return redact(without_recalled(storable))[0].strip()
 
 
 def transcript(said: Sequence[Said], max_chars: int) -> str:

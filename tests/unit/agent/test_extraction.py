@@ -88,9 +88,9 @@ def test_the_question_to_a_model_holds_no_tools_no_summaries_no_recalled_text_an
         {"role": "assistant", "content": [{"type": "text", "text": "好的"}, {"type": "image_url"}]},
     ]
     said = said_of(history)
-    assert said == [Said("user", "我的密钥是[secret]"), Said("assistant", "好的")]
+    assert said == [Said("user", "我的密钥是[redacted]"), Said("assistant", "好的")]
     chat = messages(said, 1_000)
-    assert "我的密钥是[secret]" in chat[1]["content"]
+    assert "我的密钥是[redacted]" in chat[1]["content"]
     assert len(messages([Said("user", "长" * 5_000)], 1_000)[1]["content"]) < 1_100
 
 

@@ -67,7 +67,7 @@ def test_a_turn_is_kept_once_without_recalled_text_and_without_secrets(tmp_path:
     made.on_session_switch("s2", reset=True)
     made.sync_turn("我的密钥是sk-abcdefghijklmnop1234567890，请记住", "ok", session_id="s2")
     made.shutdown()
-    assert kept(tmp_path) == ["我的密钥是[secret]，请记住"] * 2
+    assert kept(tmp_path) == ["我的密钥是[redacted]，请记住"] * 2
     payload = queued(tmp_path)[0]["requests"][0]["payload"]
     assert payload == {"trigger": "turn", "role": "user", "session_id": "s1", "platform": "cli"}
 
