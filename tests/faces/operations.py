@@ -1,0 +1,37 @@
+"""Every operation of the REST face, as method and path."""
+
+from __future__ import annotations
+
+OPERATIONS = [
+    "POST /v1/memories",
+    "GET /v1/memories",
+    "DELETE /v1/memories",
+    "POST /v1/memories/batch",
+    "POST /v1/memories/search",
+    "GET /v1/memories/count",
+    "GET /v1/memories/{memory_id}",
+    "PATCH /v1/memories/{memory_id}",
+    "DELETE /v1/memories/{memory_id}",
+    "POST /v1/memories/{memory_id}/restore",
+    "GET /v1/memories/{memory_id}/history",
+    "POST /v1/memories/remember",
+    "POST /v1/memories/{memory_id}/retract",
+    "POST /v1/memories/{memory_id}/retract/undo",
+    "POST /v1/consolidations",
+    "POST /v1/consolidations/{summary_id}/undo",
+    "POST /v1/forget",
+    "GET /v1/jobs",
+    "POST /v1/jobs/{job_id}/retry",
+    "POST /v1/context",
+    "GET /api/v1/memory/health",
+    "POST /api/v1/memory/store",
+    "POST /api/v1/memory/recall",
+    "POST /api/v1/memory/get",
+    "GET /api/v1/memory/get",
+    "POST /api/v1/memory/link",
+    "POST /api/v1/memory/extract",
+    "GET /health",
+    "GET /health/live",
+    "GET /health/ready",
+    "GET /metrics",
+]
