@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
 
 from memex_server.embedding.convert import build_model
 from memex_server.embedding.store import read_model
 from memex_server.embedding.tokens import UnigramTokenizer, windows
 from memex_server.embedding.words import WordTable
+from memex_server.onnx_runtime import onnxruntime
 from memex_server.ports import FloatArray, Role
 
 __all__ = ["Batch", "PlainModel", "model_dir"]
@@ -47,6 +47,7 @@ class PlainModel:
         self._tokenizer = UnigramTokenizer(files.tokenizer)
         self._words = WordTable(files.words, files.word_format, files.model.card.dim)
         self._words_lock = threading.Lock()  # the table has one reader at a time
+        ort = onnxruntime()
         options = ort.SessionOptions()
         options.log_severity_level = 3
         if threads:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,7 +22,7 @@ from memex.core.lifecycle import (
     stored_importance,
 )
 from memex.core.memory import Filters, Memory, MemoryType, NewMemory, utc
-from memex.core.redact import redact
+from memex.core.redact import REDACTED, redact
 from memex.core.render import is_rendered
 from memex.protocol.errors import NotFound, Unavailable
 
@@ -58,15 +59,17 @@ class Gate(Consolidation):
         """
         check_candidate(candidate)
         await self._limit(f"agent {candidate.agent_id}", "write")
-        remembered = await self._remember(candidate)
+        # One after the other for each user: decisions of this process need not be made twice, and two that
+        # contradict each other see each other. Other processes are seen by the scope's version.
+        async with self._turns.setdefault(candidate.user_id, asyncio.Lock()):
+            remembered = await self._remember(candidate)
         self._observer.operation("remember", remembered.outcome.value)
         return remembered
 
     async def _remember(self, candidate: Candidate) -> Remembered:
-        text, nothing = admit(candidate.text)
+        text, nothing = admit(redact(candidate.text)[0])
         if nothing is not None:
             return Remembered(Outcome.SKIPPED, None, 1.0, None, nothing)
-        text, _ = redact(text)
         threshold = self._rules.remember_threshold if candidate.threshold is None else candidate.threshold
         judged = await self._judge(text, threshold)
         rating = judged.rating
@@ -263,7 +266,8 @@ def _new_memory(candidate: Candidate, judged: _Judged) -> NewMemory:
         agent_id=candidate.agent_id,
         user_id=candidate.user_id,
         content=judged.text,
-        importance=stored_importance(judged.rating.value),
+        # What was important about a text with a secret was, as a rule, the secret, which is not in it any more.
+        importance=stored_importance(min(judged.rating.value, 5.0) if REDACTED in judged.text else judged.rating.value),
         memory_type=MemoryType(candidate.memory_type or MemoryType.SEMANTIC),
         occurred_at=occurred_at,
         tags=candidate.tags,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Literal
+from weakref import WeakValueDictionary
 
 from memex.core.forgetting import Policy
 from memex.core.importance import DEFAULT_THRESHOLD
@@ -73,6 +75,7 @@ class Parts:
         self._condenser = condenser
         self._upkeep = upkeep
         self._record_parts = records
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def _limit(self, agent_key: str, operation: Literal["write", "search"]) -> None:
         try:

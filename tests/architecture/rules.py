@@ -72,6 +72,7 @@ _SERVER: dict[str, set[str]] = {
     "indexing": {"ports"},
     "answers": {"ports"},
     "recalls": {"ports"},
+    "onnx_runtime": set(),
     "reranked": {"ports"},
     "lifecycle_ports": {"ports"},
     "record_ports": {"ports"},
@@ -80,7 +81,9 @@ _SERVER: dict[str, set[str]] = {
     "parts": {"ports", "lifecycle_ports", "ids", "ranking", "answers", "recalls", "records", "reranked"},
     **{case: {"ports", "lifecycle_ports", "parts", "checks", "indexing", *CASES} for case in CASES},
     "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "records", "reranked", *CASES},
-    **{adapter: {"ports", "lifecycle_ports", "record_ports", "ids", "settings"} for adapter in ADAPTERS},
+    **{
+        adapter: {"ports", "lifecycle_ports", "record_ports", "ids", "onnx_runtime", "settings"} for adapter in ADAPTERS
+    },
     **{
         face: {"service", "ports", "settings", "metrics", "logs", "access", "lifecycle_ports", "checks", *CASES}
         for face in FACES

@@ -235,3 +235,11 @@ def test_a_text_is_shown_as_one_harmless_line(text: str, line: str) -> None:
 @pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("周五", 4), ("ｶﾅ", 2), ("é", 1), ("e\u0301", 1), ("", 0)])
 def test_columns_are_counted_as_a_terminal_shows_them(text: str, columns: int) -> None:
     assert width_of(text) == columns
+
+
+def test_the_port_that_the_service_was_given_is_where_commands_look(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.delenv("MEMEX_URL", raising=False)
+    monkeypatch.setenv("MEMEX_PORT", "1")
+    document = run("status", "--json").json()
+    assert document["settings"]["url"] == {"value": "http://127.0.0.1:1", "source": "MEMEX_PORT"}

@@ -287,3 +287,38 @@ async def test_two_memories_cannot_both_be_restored_into_one(real: MemoryService
     await real.store(memory("I like green tea.", memory_type=MemoryType.SEMANTIC))
     with pytest.raises(Conflict):
         await real.undo_retraction(first.id)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Oslo.", "I live in Bergen."),
+        ("我住在北京", "我住在上海"),
+        ("東京に住んでいます", "札幌に住んでいます"),
+    ],
+)
+async def test_what_a_correction_had_ended_ends_again_when_its_retraction_is_undone(
+    real: MemoryService, old: str, new: str
+) -> None:
+    await say(real, old)
+    correction = await say(real, new)
+    assert correction.outcome == "superseded"
+    assert correction.id is not None
+    await real.retract(correction.id)
+    assert await all_listed(real) == [old]
+    await real.undo_retraction(correction.id)
+    assert await all_listed(real) == [new]
+
+
+async def test_many_who_contradict_each_other_at_once_leave_one_current(real: MemoryService) -> None:
+    texts = [f"I live in {city}." for city in ("Oslo", "Rome", "Tokyo", "Madrid")] * 4
+    done = await asyncio.gather(*(say(real, text) for text in texts))
+    assert len(done) == len(texts)
+    assert len(await all_listed(real)) == 1
+
+
+async def test_what_is_left_around_a_secret_counts_no_more_than_anything_else(real: MemoryService) -> None:
+    kept = await say(real, "My password is hunter2secret and I always use it")
+    assert kept.id is not None
+    memory = await real.get(kept.id)
+    assert ("hunter2" in memory.content, memory.importance) == (False, 1.0)

@@ -37,7 +37,10 @@ EXIT_STATUSES = (
 
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add the options that every command has."""
-    parser.add_argument("--url", help=f"address of the service (default: MEMEX_URL, else {DEFAULT_URL})")
+    parser.add_argument(
+        "--url",
+        help=f"address of the service (default: MEMEX_URL, else MEMEX_PORT on this machine, else {DEFAULT_URL})",
+    )
     parser.add_argument("--user", help="whose memory (default: MEMEX_USER_ID, else this account)")
     parser.add_argument("--agent", help="as which agent; in searches and lists only this agent's (default: all)")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -73,7 +76,10 @@ def url_of(options: argparse.Namespace, env: Mapping[str, str]) -> tuple[str, st
     """Return the address of the service, and where it comes from. Raises SetupError if it is none."""
     from ..transport.http import base_url_of
 
-    for value, source in ((options.url, "--url"), (env.get("MEMEX_URL"), "MEMEX_URL"), (DEFAULT_URL, "default")):
+    port = env.get("MEMEX_PORT")
+    own = port and f"http://127.0.0.1:{port}"
+    known = ((options.url, "--url"), (env.get("MEMEX_URL"), "MEMEX_URL"), (own, "MEMEX_PORT"), (DEFAULT_URL, "default"))
+    for value, source in known:
         if value:
             return base_url_of(value, name=source), source
     raise AssertionError("unreachable")

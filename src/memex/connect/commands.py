@@ -39,7 +39,7 @@ def add_commands(commands: Any, env: Mapping[str, str], server_checks: _Checks) 
     )
     _shared(one)
     one.add_argument("--transport", choices=("stdio", "http"), default="stdio", help="http needs a running memex serve")
-    one.add_argument("--url", default=_URL, help=f"address for http (default: {_URL})")
+    one.add_argument("--url", help=f"address for http (default: MEMEX_MCP_PORT on this machine, else {_URL})")
     one.add_argument("--profile", choices=("full", "coding"), default="coding", help="tools to show (default: coding)")
     one.add_argument(
         "--env", action="append", default=[], metavar="NAME[=VALUE]", help="a variable that a stdio server is given"
@@ -68,7 +68,7 @@ def add_commands(commands: Any, env: Mapping[str, str], server_checks: _Checks) 
     )
     hook.add_argument("client", choices=("claude-code",))
     hook.add_argument("event", choices=EVENTS)
-    hook.add_argument("--url", default=_URL, help=f"address of MCP (default: {_URL})")
+    hook.add_argument("--url", help=f"address of MCP (default: MEMEX_MCP_PORT on this machine, else {_URL})")
     hook.set_defaults(run=lambda options: _hook(options, env))
 
 
@@ -84,7 +84,7 @@ def _request(options: argparse.Namespace, env: Mapping[str, str]) -> Request:
     program = _program()
     server = Server(command=[*program, "mcp"])
     if connecting and options.transport == "http":
-        server = Server(url=options.url, with_token=bool(env.get("MEMEX_API_TOKEN")))
+        server = Server(url=options.url or _url(env), with_token=bool(env.get("MEMEX_API_TOKEN")))
     elif connecting:
         server = Server(command=[*program, "mcp", "--profile", options.profile], env=_variables(options.env, env))
     return Request(
@@ -98,6 +98,11 @@ def _request(options: argparse.Namespace, env: Mapping[str, str]) -> Request:
         hooks=program if getattr(options, "hooks", False) else (),
         dry_run=options.dry_run,
     )
+
+
+def _url(env: Mapping[str, str]) -> str:
+    port = env.get("MEMEX_MCP_PORT")
+    return f"http://127.0.0.1:{port}/mcp/" if port else _URL
 
 
 def _place(env: Mapping[str, str]) -> Place:
@@ -154,7 +159,13 @@ def _hook(options: argparse.Namespace, env: Mapping[str, str]) -> int:
         given = json.loads(sys.stdin.read(_MAX_INPUT_CHARS) or "{}")
         user_id = env.get("MEMEX_USER_ID") or getpass.getuser()
         told.append(
-            run_hook(options.event, given, url=options.url, token=env.get("MEMEX_API_TOKEN", ""), user_id=user_id)
+            run_hook(
+                options.event,
+                given,
+                url=options.url or _url(env),
+                token=env.get("MEMEX_API_TOKEN", ""),
+                user_id=user_id,
+            )
         )
 
     # In a thread, so that nothing at all, not even a server that answers byte by byte, can hold the agent up.

@@ -14,6 +14,7 @@ import numpy as np
 
 from memex.protocol.errors import SetupError, Unavailable
 
+from ..onnx_runtime import onnxruntime
 from ..ports import FloatArray, ModelCard, Role
 from .base import pool, split_text, token_estimate
 
@@ -99,6 +100,7 @@ class FastembedEmbedder:
 
 
 def _text_embedding() -> Any:
+    onnxruntime()
     try:
         from fastembed import TextEmbedding
     except ImportError as e:

@@ -14,6 +14,7 @@ import numpy as np
 
 from memex.protocol.errors import SetupError, Unavailable
 
+from ..onnx_runtime import onnxruntime
 from ..ports import FloatArray, ModelCard, Role
 from .base import normalised
 from .cards import BundledModel
@@ -184,9 +185,8 @@ def group_by_length(lengths: Sequence[int], max_tokens: int) -> Iterator[list[in
 
 
 def _session(path: Path, threads: int) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
+    runtime = onnxruntime()
+    options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
@@ -196,4 +196,4 @@ def _session(path: Path, threads: int) -> Any:
     # Both keep the buffers of every shape seen; texts have all lengths, so they would only grow.
     options.enable_mem_pattern = False
     options.enable_cpu_mem_arena = False
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

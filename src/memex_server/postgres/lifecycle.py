@@ -128,13 +128,14 @@ class PostgresLifecycleRepo(PostgresRepo):
                     sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
                     ids = [memory_id, *(source["id"] for source in sources)]
                     await self._bury(connection, shard, ids, "retracted", now, actor=agent_id, reason=reason)
+                over = [old["id"] for old in await connection.fetch(self._cycle["overtaken_by"], shard, memory_id)]
                 await connection.execute(
                     self._cycle["retract"], shard, memory_id, self._tenant, row["user_id"], row["agent_id"],
-                    row["content"], reason, agent_id, now,
+                    row["content"], reason, agent_id, now, over,
                 )  # fmt: skip
-                for old in await connection.fetch(self._cycle["overtaken_by"], shard, memory_id):
+                for old_id in over:
                     reason_for_old = f"{memory_id} was retracted"
-                    await self._reinstate(connection, shard, old["id"], reason=reason_for_old, now=now, actor=agent_id)
+                    await self._reinstate(connection, shard, old_id, reason=reason_for_old, now=now, actor=agent_id)
                 return await self._read(connection, memory_id)
 
         return await retried(run)

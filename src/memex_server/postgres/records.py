@@ -9,7 +9,7 @@ from uuid import UUID
 
 from memex.core.identity import same_key, shard_key
 from memex.core.memory import Memory, NewMemory, Stored
-from memex.protocol.errors import NotFound
+from memex.protocol.errors import Conflict, NotFound
 from memex.protocol.models import SUPERSEDES, Level, Link, LinkResult
 
 from ..ports import Query
@@ -100,6 +100,8 @@ class PostgresRecords:
                 missing = set(ends) - {_uuid(row["id"]) for row in rows}
                 if missing:
                     raise NotFound(f"there is no record {missing.pop()}, so it cannot be linked")
+                if edge.relation == SUPERSEDES and await connection.fetchval(self._sql["is_before"], shard, *ends):
+                    raise Conflict(f"{edge.from_id} is superseded by {edge.to_id}: a link back leaves neither")
                 made = await connection.fetchval(
                     self._sql["link"], shard, *ends, edge.relation, self._tenant, link_id, edge.weight, now
                 )

@@ -249,9 +249,14 @@ class PostgresRepo:
                     raise await self._same(connection, shard, key) from e
                 await self._index(connection, shard, memory_id, index)
                 await connection.execute(self._sql["unbury_many"], shard, source_ids, now)
-                await connection.execute(self._sql["purge_retractions"], shard, [memory_id])
+                undone = await connection.fetch(self._sql["purge_retractions"], shard, [memory_id])
                 ids = [memory_id, *source_ids]
                 await connection.execute(self._sql["next_versions"], shard, ids, "restored", now, agent_id, None)
+                for over in [row["over"] for row in undone]:
+                    until = live["valid_from"] or live["occurred_at"]
+                    rows = await connection.fetch(self._sql["end_again"], shard, over, memory_id, until, now)
+                    ended, why = [row["id"] for row in rows], f"by {memory_id}"
+                    await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, agent_id, why)
                 return to_memory(live)
 
         return await retried(run)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from memex.protocol.errors import SetupError, Unavailable
 
+from ..onnx_runtime import onnxruntime
 from .scores import sigmoid
 
 __all__ = ["OnnxReranker"]
@@ -139,9 +140,8 @@ class OnnxReranker:
 
 
 def _session(path: Path, threads: int) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
+    runtime = onnxruntime()
+    options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
@@ -149,4 +149,4 @@ def _session(path: Path, threads: int) -> Any:
     options.add_session_config_entry("session.force_spinning_stop", "1")
     options.enable_mem_pattern = False
     options.enable_cpu_mem_arena = False
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -22,6 +22,8 @@ CREATE TABLE retractions (
     reason    text,
     actor     text,
     at        timestamptz NOT NULL,
+    -- what was current again because of it, and ends again if it is undone
+    over      uuid[] NOT NULL,
     PRIMARY KEY (shard, memory_id)
 );
 CREATE INDEX retractions_id ON retractions (memory_id);

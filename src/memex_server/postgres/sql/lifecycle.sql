@@ -36,9 +36,9 @@ SELECT id FROM memories WHERE shard = $1 AND superseded_by = $2 ORDER BY id
 UPDATE memories SET valid_to = NULL, superseded_by = NULL, updated_at = $3 WHERE shard = $1 AND id = $2
 
 -- name: retract
-INSERT INTO retractions (shard, memory_id, tenant_id, user_id, agent_id, content, reason, actor, at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-ON CONFLICT (shard, memory_id) DO UPDATE SET reason = $7, actor = $8, at = $9
+INSERT INTO retractions AS r (shard, memory_id, tenant_id, user_id, agent_id, content, reason, actor, at, over)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (shard, memory_id) DO UPDATE SET reason = $7, actor = $8, at = $9, over = r.over || $10
 
 -- name: retractions
 SELECT memory_id, content, reason, at FROM retractions WHERE shard = $1 AND user_id = $2 ORDER BY at DESC LIMIT $3

@@ -188,7 +188,14 @@ UNION
 SELECT condensed_into FROM memories WHERE shard = $1 AND id = ANY ($2::uuid[]) AND condensed_into IS NOT NULL
 
 -- name: purge_retractions
-DELETE FROM retractions WHERE shard = $1 AND memory_id = ANY ($2::uuid[])
+DELETE FROM retractions WHERE shard = $1 AND memory_id = ANY ($2::uuid[]) RETURNING over
+
+-- name: end_again
+-- Those of $2 that are current end at $4, by $3: what superseded them is back.
+UPDATE memories SET valid_to = $4, superseded_by = $3, updated_at = $5
+WHERE shard = $1 AND id = ANY ($2::uuid[])
+  AND deleted_at IS NULL AND condensed_into IS NULL AND superseded_by IS NULL
+RETURNING id
 
 -- name: purge_scope_retractions
 DELETE FROM retractions WHERE shard = $1 AND user_id = $2 AND ($3::text IS NULL OR agent_id = $3)

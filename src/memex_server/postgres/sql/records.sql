@@ -38,6 +38,15 @@ SELECT m.id FROM memories m
 WHERE m.shard = $1 AND m.user_id = $2 AND m.id = ANY ($3::uuid[]) AND m.deleted_at IS NULL
 ORDER BY m.id FOR UPDATE
 
+-- name: is_before
+-- Whether $3 supersedes $2, directly or through others.
+WITH RECURSIVE after AS (
+    SELECT m.superseded_by FROM memories m WHERE m.shard = $1 AND m.id = $2
+    UNION
+    SELECT m.superseded_by FROM after JOIN memories m ON m.shard = $1 AND m.id = after.superseded_by
+)
+SELECT EXISTS (SELECT FROM after WHERE superseded_by = $3)
+
 -- name: link
 INSERT INTO memory_links AS l (shard, from_id, to_id, relation, tenant_id, id, weight, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
