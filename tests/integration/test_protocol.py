@@ -368,6 +368,17 @@ async def test_a_purge_takes_description_keywords_and_links_with_it(api: httpx.A
         assert await value(dsn, f"SELECT count(*) FROM {table}") == left
 
 
+async def test_two_records_cannot_supersede_each_other(api: httpx.AsyncClient) -> None:
+    records = [await call(api, "store", content=text, level="fact") for text in (FRIDAY, "東京", "a third fact")]
+    first, second, third = (record["memory_id"] for record in records)
+    for later, earlier in ((second, first), (third, second)):
+        await call(api, "link", from_id=later, to_id=earlier, relation="supersedes")
+    for later, earlier in ((first, second), (first, third)):
+        body = {"from_id": later, "to_id": earlier, "relation": "supersedes"}
+        assert (await api.post("link", json=body)).status_code == 409
+    assert (await call(api, "recall", query="a third fact"))["items"][0]["memory_id"] == third
+
+
 async def test_nothing_of_another_user_is_got_linked_recalled_or_extracted(
     api: httpx.AsyncClient, service: MemoryService
 ) -> None:
