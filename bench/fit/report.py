@@ -19,7 +19,8 @@ _BASELINES = ("keyword alone", "meaning alone", "as shipped")
 
 _PAGE = """# Retrieval, as measured
 
-Made by `python -m bench.fit --ablation --report`, which needs the public conversations beside the checkout.
+Made by `python -m bench.fit --report` (`--ablation` adds a row without each signal), which needs the public
+conversations beside the checkout.
 Development halves, one configuration for all, no LLM, no network; R@10 in percent unless the column says
 otherwise. Through REST the same is measured by `python -m bench retrieval` (last run: `results/`).
 
@@ -33,7 +34,7 @@ otherwise. Through REST the same is measured by `python -m bench retrieval` (las
 - *kind of data left out*: fitted again without the whole set and its like: what to expect of conversations
   unlike all of these.
 - *recency x n*: with n times the shipped weight of recency.
-- *without ...*: fitted again (5 folds) without that signal: what it is worth.
+- *without ...* (with `--ablation`): fitted again (5 folds) without that signal: what it is worth.
 
 What each signal is and why it holds for any conversation stands in `docs/howto/ranking.md`.
 """
