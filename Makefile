@@ -48,7 +48,7 @@ test: setup
 	@exec $(PY) -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
 clients: setup
-	@exec $(PY) -m pytest -q -m clients tests/clients $(PYTEST_ARGS)
+	@exec $(PY) -m pytest -q -m clients tests/clients tests/hermes $(PYTEST_ARGS)
 
 check: env
 	@echo "check: ruff" && $(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && \

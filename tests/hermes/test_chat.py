@@ -43,7 +43,7 @@ def asked(model: Model) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("form", ["local", "remote"])
+@pytest.mark.parametrize("form", ["local", pytest.param("remote", marks=pytest.mark.clients)])
 def test_a_fact_told_in_one_chat_is_recalled_in_the_next(
     hermes_python: Path, home: Path, model: Model, service: Service, form: str
 ) -> None:
