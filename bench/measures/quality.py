@@ -71,10 +71,11 @@ async def five_questions(env: Environment) -> list[Row]:
 
 async def retrieval(env: Environment, *, single: bool = False) -> list[Row]:
     """All development sets through REST: single modes against the in-memory figures, the default against its goals."""
+    sets = _datasets(env.conversations, env.quick)
     rows = []
     regrets = {}
     async with running(env.memex("retrieval")) as memex:
-        for dataset in _datasets(env.conversations, env.quick):
+        for dataset in sets:
             started = time.perf_counter()
             rankings = await answer_all(memex.port, dataset, MODES, single=single)
             took = f"{sum(map(len, dataset.memories.values()))} memories, {time.perf_counter() - started:.0f} s"
