@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -107,17 +107,13 @@ def memory_of(found: Mapping[str, Any]) -> Memory:
         superseded_by=_id(found["superseded_by"]),
         condensed_into=_id(found["condensed_into"]),
         deleted_at=_time(found["deleted_at"]),
+        sources=tuple(found["sources"]),
     )
 
 
 def memory_document(memory: Memory) -> dict[str, Any]:
     """Return a memory as the JSON object that `memory_of` reads."""
-    names = (
-        "id", "agent_id", "user_id", "content", "importance", "memory_type", "created_at", "occurred_at", "updated_at",
-        "tags", "metadata", "source", "session_id", "expires_at", "pinned", "occurrences", "valid_from", "valid_to",
-        "superseded_by", "condensed_into", "deleted_at",
-    )  # fmt: skip
-    return {name: plain(getattr(memory, name)) for name in names}
+    return {one.name: plain(getattr(memory, one.name)) for one in fields(memory)}
 
 
 def hit_of(found: Mapping[str, Any]) -> Hit:

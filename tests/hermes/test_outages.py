@@ -115,6 +115,7 @@ def test_what_one_process_could_not_deliver_the_next_one_does(tmp_path: Path, se
     second = provider(tmp_path, "s2")
     wait_for(lambda: "娘のさくらはピーナッツアレルギーです。" in service.texts())
     second.shutdown()
+    assert service.texts().count("娘のさくらはピーナッツアレルギーです。") == 1
 
 
 def test_shutdown_does_not_wait_for_a_dead_service(remote: MemexProvider, service: Service) -> None:

@@ -11,8 +11,6 @@ from typing import Any
 
 from ..config import Config, home_folder, load
 from . import host
-from .assembly import assemble, open_queue
-from .status import render, report
 
 __all__ = ["add_extract", "agent_config", "register"]
 
@@ -56,6 +54,8 @@ def register(subparser: argparse.ArgumentParser) -> None:
 
 
 def _extract(options: argparse.Namespace) -> int:
+    from .assembly import assemble, open_queue  # every `memex` would load it otherwise
+
     config = agent_config()
     if options.stats:
         print(json.dumps(open_queue(config).stats(), ensure_ascii=False, indent=2))
@@ -80,6 +80,8 @@ def _extract(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
+    from .status import render, report
+
     found = report(agent_config(), os.environ)
     print(json.dumps(found, ensure_ascii=False, indent=2, default=str) if options.json else render(found))
     return 0

@@ -65,7 +65,8 @@ async def test_several_runs_go_on_at_once_and_no_more(inner: SteeredEmbedder) ->
 async def test_a_call_that_comes_in_the_moment_the_last_one_is_answered_is_served() -> None:
     embedder = BatchingEmbedder(HashingEmbedder(8), runs_at_once=1)
     for n in range(20):
-        await asyncio.wait_for(embedder.embed([f"text {n}"], "query"), BOUND_S)
+        answer = await asyncio.wait_for(embedder.embed([f"text {n}"], "query"), BOUND_S)
+        np.testing.assert_array_equal(answer, await expected([f"text {n}"]))
 
 
 async def test_a_large_batch_is_cut_into_bounded_runs_and_keeps_its_order(inner: SteeredEmbedder) -> None:
