@@ -12,8 +12,9 @@ from .embedding import is_built
 from .metrics import Metrics
 from .postgres.migrate import prepare_database
 from .postgres.pool import safe_dsn
+from .prepare import open_embedder
 from .settings import Settings, from_env
-from .wiring import open_embedder, open_server
+from .wiring import open_server
 
 __all__ = ["Finding", "check_service"]
 

@@ -6,10 +6,11 @@ import sys
 
 from memex.protocol.errors import SetupError
 
-from .embedding import ensure_model
+from .embedding import Callbacks, LoadableEmbedder, build_embedder, ensure_model
+from .metrics import Metrics
 from .settings import Settings
 
-__all__ = ["prepare"]
+__all__ = ["open_embedder", "prepare"]
 
 
 def prepare(settings: Settings) -> None:
@@ -19,6 +20,19 @@ def prepare(settings: Settings) -> None:
     except OSError as e:
         raise SetupError(f"cannot make the data directory {settings.data_path}: {e.strerror}") from e
     ensure_model(settings.embedding, data_path=settings.data_path, progress=_progress)
+
+
+def open_embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:
+    """Return the embedder that the settings choose; nothing is loaded yet. Raises SetupError."""
+    callbacks = Callbacks(
+        on_run=metrics.embedded,
+        on_error=metrics.embedding_failed,
+        on_lookup=lambda hits, misses: metrics.cache_looked_up(hits=hits, misses=misses),
+        on_cache_failure=metrics.cache_failed,
+    )
+    return build_embedder(
+        settings.embedding, data_path=settings.data_path, threads=settings.embedding_threads, callbacks=callbacks
+    )
 
 
 def _progress(step: str, share: float) -> None:

@@ -9,9 +9,9 @@ from functools import partial
 from .indexing import index_texts
 from .metrics import Metrics
 from .postgres.reembed import reembed as move
-from .prepare import prepare
+from .prepare import open_embedder, prepare
 from .settings import Settings
-from .wiring import open_embedder, open_server
+from .wiring import open_server
 
 __all__ = ["reembed"]
 

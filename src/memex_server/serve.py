@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import importlib
 import logging
 import multiprocessing
 import multiprocessing.connection
@@ -14,12 +16,12 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -27,13 +29,13 @@ from memex import __version__
 from memex.protocol.errors import MemexError, SetupError
 
 from .access import Access, is_loopback
-from .http.app import create_app
 from .logs import configure_logging
-from .mcp.http import McpApp, build_for
 from .metrics import MULTIPROC_ENV, Metrics, forget_worker, prepare_multiprocess
-from .prepare import prepare
+from .prepare import open_embedder, prepare
 from .settings import Settings, from_env
-from .wiring import open_memex
+
+if TYPE_CHECKING:
+    from .service import MemoryService
 
 __all__ = ["application", "serve"]
 
@@ -200,28 +202,36 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
         uvicorn_log.setLevel(logging.WARNING)
         uvicorn_log.addFilter(lambda record: not record.getMessage().startswith("Application startup failed"))
         self._rest: Any = None
-        self._mcp: Any = None
+        self._mcp: asyncio.Future[Any]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one request, or the life of the process."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["server"][1] == self._mcp_port:
-            await self._mcp(scope, receive, send)
+            await (await asyncio.shield(self._mcp))(scope, receive, send)
         else:
             await self._rest(scope, receive, send)
 
     async def _live(self, receive: Any, send: Any) -> None:
         await receive()
+        self._mcp = asyncio.get_running_loop().create_future()
         try:
             async with contextlib.AsyncExitStack() as stack:
                 metrics = Metrics()
                 _forget_dead_workers()
-                service = await stack.enter_async_context(open_memex(self._settings, metrics=metrics))
+                # Half of a start is Python's imports, so the model begins to load before they do, and MCP's come
+                # behind: a call of MCP that is early waits for them.
+                embedder = open_embedder(self._settings, metrics)
+                loading = asyncio.ensure_future(embedder.load())
+                stack.push_async_callback(asyncio.wait, [loading])
+                wiring = await _loaded("wiring")
+                rest = asyncio.ensure_future(_loaded("http.app"))
+                memex = wiring.open_memex(self._settings, metrics=metrics, embedder=embedder)
+                service = await stack.enter_async_context(memex)
                 access = Access(self._settings.server.api_token)
-                self._rest = create_app(service, self._settings, metrics, access=access)
-                self._mcp = McpApp(build_for(service, self._settings), self._settings, access=access)
-                await stack.enter_async_context(self._mcp.running())
+                self._rest = (await rest).create_app(service, self._settings, metrics, access=access)
+                await stack.enter_async_context(self._serving_mcp(service, access))
                 _LOG.info("ready", extra={"action": "ready", "pid": os.getpid()})
                 await send({"type": "lifespan.startup.complete"})
                 await receive()
@@ -232,6 +242,34 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
             await send({"type": "lifespan.startup.failed"})
             return
         await send({"type": "lifespan.shutdown.complete"})
+
+    @contextlib.asynccontextmanager
+    async def _serving_mcp(self, service: MemoryService, access: Access) -> AsyncIterator[None]:
+        end = asyncio.Event()
+
+        async def live() -> None:
+            try:
+                mcp = await _loaded("mcp.http")
+                app = mcp.McpApp(mcp.build_for(service, self._settings), self._settings, access=access)
+                async with app.running():
+                    self._mcp.set_result(app)
+                    await end.wait()
+            except BaseException as e:
+                if not self._mcp.done():
+                    self._mcp.set_exception(e)
+                raise
+
+        # In a task of its own: what the SDK enters has to be left by the same task.
+        living = asyncio.create_task(live())
+        try:
+            yield
+        finally:
+            end.set()
+            await living
+
+
+async def _loaded(face: str) -> Any:
+    return await asyncio.to_thread(importlib.import_module, f"memex_server.{face}")
 
 
 def _bind(host: str, port: int, setting: str) -> socket.socket:

@@ -15,7 +15,7 @@ from memex.core.forgetting import Policy
 from memex.protocol.errors import Unavailable
 
 from .background import running
-from .embedding import Callbacks, LoadableEmbedder, build_embedder
+from .embedding import LoadableEmbedder
 from .extractors import ServiceExtractor, model_at
 from .ids import IdSource
 from .lifecycle_ports import Condenser
@@ -32,6 +32,7 @@ from .postgres.pool import Database, DatabaseFacts, open_database, safe_dsn
 from .postgres.recalls import PostgresRecallLog
 from .postgres.records import PostgresRecords
 from .postgres.vector_index import ensure_vector_index
+from .prepare import open_embedder
 from .ranking import Fusion, load_fusion
 from .records import Owner, RecordParts
 from .reranked import Reranking
@@ -39,7 +40,7 @@ from .reranking import build_reranker
 from .service import MemoryService
 from .settings import RankingSettings, RerankerSettings, ServerSettings, Settings
 
-__all__ = ["open_embedder", "open_memex", "open_server", "system_clock"]
+__all__ = ["open_memex", "open_server", "system_clock"]
 
 _ANSWER_BYTES = 8_000_000
 _WATCH_S = 0.5
@@ -60,9 +61,13 @@ def system_clock() -> datetime:
 
 @contextlib.asynccontextmanager
 async def open_memex(
-    settings: Settings, *, metrics: Metrics | None = None, clock: Clock = system_clock
+    settings: Settings,
+    *,
+    metrics: Metrics | None = None,
+    clock: Clock = system_clock,
+    embedder: LoadableEmbedder | None = None,
 ) -> AsyncIterator[MemoryService]:
-    """Open the service: database, model, background work; close everything at the end.
+    """Open the service: database, model, background work; close everything, a given `embedder` too, at the end.
 
     Raises:
         SetupError: it cannot run as configured.
@@ -70,7 +75,7 @@ async def open_memex(
     """
     metrics = metrics or Metrics()
     async with contextlib.AsyncExitStack() as stack:
-        embedder = open_embedder(settings, metrics)
+        embedder = embedder or open_embedder(settings, metrics)
         stack.push_async_callback(embedder.close)
         # The model loads in its own thread while the database starts.
         loading = asyncio.create_task(embedder.load())
@@ -221,19 +226,6 @@ def _extractor(settings: Settings) -> ServiceExtractor:
         return ServiceExtractor()
     return ServiceExtractor(
         model_at(llm.llm_base_url, api_key=llm.llm_api_key, model=llm.llm_model, deadline_s=llm.llm_deadline_s)
-    )
-
-
-def open_embedder(settings: Settings, metrics: Metrics) -> LoadableEmbedder:
-    """Return the embedder that the settings choose; nothing is loaded yet. Raises SetupError."""
-    callbacks = Callbacks(
-        on_run=metrics.embedded,
-        on_error=metrics.embedding_failed,
-        on_lookup=lambda hits, misses: metrics.cache_looked_up(hits=hits, misses=misses),
-        on_cache_failure=metrics.cache_failed,
-    )
-    return build_embedder(
-        settings.embedding, data_path=settings.data_path, threads=settings.embedding_threads, callbacks=callbacks
     )
 
 

@@ -43,11 +43,14 @@ class Encoder:
     def __init__(self, files: ModelFiles, threads: int) -> None:
         self.model = files.model
         kinds: dict[str, Callable[[Path], Tokenizer]] = {"unigram": UnigramTokenizer, "wordpiece": WordPieceTokenizer}
-        self._tokenizer = kinds[files.model.tokenizer](files.tokenizer)
-        self._words = WordTable(files.words, files.word_format, files.model.card.dim)
-        self._words_lock = threading.Lock()
-        self._shared = _session(files.encoder, 1)
-        self._alone = _session(files.encoder, threads) if threads > 1 else self._shared
+        # The tokenizer takes longest, most of a second; the rest is loaded beside it.
+        with ThreadPoolExecutor(1) as beside:
+            tokenizer = beside.submit(kinds[files.model.tokenizer], files.tokenizer)
+            self._words = WordTable(files.words, files.word_format, files.model.card.dim)
+            self._words_lock = threading.Lock()
+            self._shared = _session(files.encoder, 1)
+            self._alone = _session(files.encoder, threads) if threads > 1 else self._shared
+            self._tokenizer = tokenizer.result()
 
     def windows(self, texts: Sequence[str], role: Role) -> list[_Window]:
         """Return the token windows of all texts, in their order."""

@@ -43,6 +43,7 @@ WORDS_FILE = "words.bin"
 
 # int8 keeps 0.998 and more of a text's vector; below this it is another model, or a broken one.
 _LEAST_COSINE = 0.98
+_PIECE_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,5 +154,9 @@ def _unpack_vector(packed: str) -> FloatArray:
 
 
 def _sha256(path: Path) -> str:
+    # In large pieces: after each of them this thread queues for the interpreter, which at a start is busy importing.
+    digest = hashlib.sha256()
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
