@@ -20,7 +20,7 @@ from memex.core.memory import SearchMode, Weights
 from memex.core.scoring import combine, idf, importance_component, normalise_weights, recency
 
 from .ports import Candidates, ModelCard
-from .signals import Column, Days, Usual, relevance_signals, weighted, words
+from .signals import Column, Days, Usual, fair_cosine, relevance_signals, weighted, words
 
 __all__ = ["Fusion", "Plan", "Ranked", "certainty", "load_fusion", "named_days", "plan_weights", "rank", "usual_cosine"]
 
@@ -160,7 +160,8 @@ def rank(candidates: Candidates, plan: Plan, top_k: int) -> Ranked:
 
 def _signals(c: Candidates, plan: Plan) -> dict[str, Column]:
     if plan.mode is SearchMode.SEMANTIC:
-        return {"meaning": np.where(np.isnan(c.cosine), -1.0, c.cosine).astype(np.float64)}
+        cosine = fair_cosine(c, plan.usual_cosine)
+        return {"meaning": np.where(np.isnan(cosine), -1.0, cosine)}
     if plan.mode is SearchMode.KEYWORD:
         return {"words": words(c)}
     return relevance_signals(c, usual_cosine=plan.usual_cosine, asks_when=plan.asks_when, days=plan.days)

@@ -24,6 +24,7 @@ __all__ = [
     "Neighbours",
     "Rows",
     "Usual",
+    "fair_cosine",
     "neighbours",
     "relevance_signals",
     "standardised",
@@ -132,6 +133,17 @@ def words(c: Candidates) -> Column:
     return _term_weights(c, c.df) @ saturated(tf, lengths, float(lengths.mean()))
 
 
+def fair_cosine(c: Candidates, usual: Usual) -> Column:
+    """Return the best passage's cosine less what a long text gains by having many passages to be best of.
+
+    The largest of n random values lies about sqrt(2 ln n) deviations up; a part of that is taken off. One passage:
+    the cosine itself. Not a number where a candidate has no vector yet.
+    """
+    chance = _CHANCE * usual[1] * np.sqrt(2 * np.log(np.maximum(c.passages, 1)))
+    fair: Column = c.cosine.astype(np.float64) - chance
+    return fair
+
+
 def relevance_signals(
     c: Candidates, *, usual_cosine: Usual, asks_when: bool, days: Sequence[Days] = ()
 ) -> dict[str, Column]:
@@ -142,7 +154,8 @@ def relevance_signals(
     """
     n = len(c.length)
     near = neighbours(c)
-    meaning = standardised(_fair_cosine(c, usual_cosine), usual_cosine)
+    fair = fair_cosine(c, usual_cosine)
+    meaning = standardised(np.where(np.isnan(fair), usual_cosine[0], fair), usual_cosine)
     window, session = _word_signals(c, near)
     assistant = (c.traits & Trait.ASSISTANT) != 0
     timed = ((c.traits & Trait.TIMED) != 0).astype(np.float64)
@@ -171,16 +184,6 @@ def relevance_signals(
 
 
 _OF_CONVERSATIONS = ("meaning_before", "meaning_after", "meaning_session", "words_session")
-
-
-def _fair_cosine(c: Candidates, usual: Usual) -> Column:
-    """Return the best passage's cosine less what a long text gains by having many passages to be best of.
-
-    The largest of n random values lies about sqrt(2 ln n) deviations up; a part of that is taken off.
-    """
-    cosine = np.where(np.isnan(c.cosine), usual[0], c.cosine).astype(np.float64)
-    fair: Column = cosine - _CHANCE * usual[1] * np.sqrt(2 * np.log(np.maximum(c.passages, 1)))
-    return fair
 
 
 def _named(c: Candidates, n: int) -> Column:

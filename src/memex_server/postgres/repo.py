@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -25,6 +25,7 @@ __all__ = ["PostgresRepo"]
 
 _KEY_LIFE = timedelta(hours=24)
 _COUNTER_LIFE = timedelta(minutes=2)
+_PART = 5_000
 
 
 class PostgresRepo:
@@ -288,12 +289,15 @@ class PostgresRepo:
         async def run() -> int:
             async with self._db.transaction() as connection:
                 rows = await connection.fetch(self._sql["lock_scope"], shard, user_id, agent_id)
-                live = [row["id"] for row in rows if row["live"]]
+                # Part by part, so that no statement of a large scope runs into the limit of time.
                 if purge:
-                    await self._purge(connection, shard, [row["id"] for row in rows])
+                    for ids in _parts([row["id"] for row in rows]):
+                        await self._purge(connection, shard, ids)
                     await connection.execute(self._sql["purge_scope_retractions"], shard, user_id, agent_id)
                     return len(rows)
-                await self._bury(connection, shard, live, "deleted", now, actor=agent_id)
+                live = [row["id"] for row in rows if row["live"]]
+                for ids in _parts(live):
+                    await self._bury(connection, shard, ids, "deleted", now, actor=agent_id)
                 return len(live)
 
         return await retried(run)
@@ -380,3 +384,8 @@ class PostgresRepo:
                 self._sql["list"], shard, user_id, agent_id, memory_type, list(tags) or None, before, state, limit, now
             )
         return [to_memory(row) for row in rows]
+
+
+def _parts(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
+    for start in range(0, len(ids), _PART):
+        yield ids[start : start + _PART]

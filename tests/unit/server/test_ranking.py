@@ -125,6 +125,19 @@ def test_an_empty_store_ranks_to_nothing_in_every_mode() -> None:
         assert len(ranked.rows) == 0
 
 
+@pytest.mark.parametrize("mode", [SearchMode.SEMANTIC, SearchMode.HYBRID])
+def test_of_equal_best_passages_the_one_of_a_short_text_means_more(mode: SearchMode) -> None:
+    c = candidates(3, passages=np.array([40, 1, 5]))
+    ranked = rank(c, plan(mode, similarity=1), 3)
+    assert ranked.rows.tolist() == [1, 2, 0]
+
+
+def test_the_cosine_of_the_formula_is_that_of_the_passage_where_there_is_one() -> None:
+    c = candidates(3, cosine=np.array([0.81, np.nan, 0.9], np.float32))
+    ranked = rank(c, plan(SearchMode.SEMANTIC, similarity=1), 3)
+    assert ranked.scores == pytest.approx([0.9, 0.81, -1.0])
+
+
 def test_keyword_mode_returns_only_what_holds_a_term() -> None:
     c = with_postings(4, [(2, 0, 0, 1.0)], 1)
 

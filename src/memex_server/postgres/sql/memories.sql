@@ -117,7 +117,7 @@ SELECT m.shard, m.id, 1, m.tenant_id, 'created', m.created_at, m.agent_id, m.con
        m.memory_type, m.tags, m.metadata
 FROM memories m
 WHERE m.shard = $1 AND m.id = ANY ($2::uuid[])
-  AND NOT EXISTS (SELECT FROM memory_versions v WHERE v.shard = $1 AND v.memory_id = m.id)
+ON CONFLICT DO NOTHING
 
 -- name: next_versions
 INSERT INTO memory_versions (shard, memory_id, version, tenant_id, action, at, actor, reason, content, importance,
@@ -151,8 +151,17 @@ WHERE shard = $1 AND same_key = $2 AND deleted_at IS NULL AND superseded_by IS N
 UPDATE memories AS m SET deleted_at = NULL, updated_at = $3 WHERE m.shard = $1 AND m.id = $2 RETURNING {row}
 
 -- name: unindex_terms
-DELETE FROM memory_terms t USING memories m, unnest(m.terms) q (term)
-WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND t.shard = $1 AND t.term = q.term AND t.memory_id = m.id
+-- The way is laid down (OFFSET 0): what the planner thinks of a scope that has just grown makes it compare every
+-- posting with every memory, which takes minutes.
+DELETE FROM memory_terms WHERE ctid = ANY (ARRAY(
+    SELECT t.ctid
+    FROM unnest($2::uuid[]) AS gone (id)
+    CROSS JOIN LATERAL (SELECT m.terms FROM memories m WHERE m.shard = $1 AND m.id = gone.id OFFSET 0) m
+    CROSS JOIN LATERAL unnest(m.terms) AS q (term)
+    CROSS JOIN LATERAL (
+        SELECT p.ctid FROM memory_terms p WHERE p.shard = $1 AND p.term = q.term AND p.memory_id = gone.id OFFSET 0
+    ) t
+))
 
 -- name: unindex_vectors
 DELETE FROM memory_vectors WHERE shard = $1 AND memory_id = ANY ($2::uuid[])

@@ -160,5 +160,5 @@ SELECT count(*) FROM memories WHERE shard = $1
 SELECT m.*, v.start_char, v.end_char, (SELECT max(passage) FROM memory_vectors w
                                        WHERE w.shard = $1 AND w.memory_id = m.id) AS last_passage
 FROM unnest($13::uuid[], $14::smallint[]) c (id, passage)
-JOIN memories m ON m.id = c.id AND {matching}
+CROSS JOIN LATERAL (SELECT * FROM memories m WHERE m.id = c.id AND {matching} LIMIT 1) m
 LEFT JOIN memory_vectors v ON v.shard = $1 AND v.memory_id = c.id AND v.passage = c.passage
