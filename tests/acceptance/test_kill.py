@@ -18,7 +18,7 @@ from tests.acceptance.served import Answer, Served, Services, everything_of, tel
 pytestmark = pytest.mark.timeout(400)
 
 _WRITERS = 6
-_ROUNDS = 3
+_ROUNDS = 2
 _USER = "kill"
 _TEXTS = ("Ana moved house for the {}th time", "第{}次部署之前先备份数据库", "{}番目のお弁当にナッツは入れない")
 
@@ -58,7 +58,7 @@ class Load:
             text = _TEXTS[number % len(_TEXTS)].format(number)
             if not self.send(text):
                 self.in_doubt.append(text)
-                self._stop.wait(0.05)
+                self._stop.wait(0.3)
 
     def send(self, text: str) -> bool:
         """Store a text under its own Idempotency-Key; return whether it was acknowledged."""

@@ -13,7 +13,7 @@ from tests.acceptance.served import MEMEX, Served, Services, call, everything_of
 
 pytestmark = pytest.mark.timeout(400)
 
-_KILLS = 3
+_KILLS = 2
 _BUSY = {
     "SUMMARIZATION_THRESHOLD": "20",
     "SUMMARIZATION_BATCH_SIZE": "10",
