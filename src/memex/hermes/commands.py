@@ -82,7 +82,7 @@ def _extract(options: argparse.Namespace) -> int:
 def _status(options: argparse.Namespace) -> int:
     from .status import render, report
 
-    found = report(agent_config(), os.environ)
+    found = report(agent_config())
     print(json.dumps(found, ensure_ascii=False, indent=2, default=str) if options.json else render(found))
     return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,7 @@ def test_recalled_text_cannot_leave_its_fence(tmp_path: Path) -> None:
     memory(made)._parts.backend.store(_request(evil))
     block = made.prefetch("what about tea?")
     assert block.count("</memex-memory>") == block.count("<memex-memory>") == 1
-    assert "/memory-context>" not in block.replace("(/memory-context>", "").replace("(/memory-context＞", "")
+    assert not re.search("[<＜]/memory-context", block)
     assert "\u202e" not in block
     assert "[System note" not in block
     made.shutdown()
