@@ -107,6 +107,40 @@ def test_a_range_of_messages_is_planned_once_whichever_hook_brings_it(tmp_path: 
     ]
 
 
+@pytest.mark.parametrize(
+    ("setting", "asked_about", "topics"),
+    [
+        ("event", ["Lisbon"], ["", "travel"]),
+        ("turn", ["Lisbon"], ["", "travel"]),
+        ("store", ["Porto"], ["travel"]),
+        ("off", [], [""]),
+    ],
+)
+def test_when_the_host_s_model_plans_is_a_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, asked_about: list[str], topics: list[str]
+) -> None:
+    calls: list[str] = []
+
+    def call_model(task: str, messages: Any, _timeout_s: float) -> str:
+        assert task == "memory_plan"
+        calls.extend(place for place in ("Lisbon", "Porto") if place in messages[1]["content"])
+        return '[{"content": "The user travels.", "keywords": ["Reise"], "topic": "travel"}]'
+
+    monkeypatch.setattr("memex.hermes.host.has_model", lambda: True)
+    monkeypatch.setattr("memex.hermes.host.call_model", call_model)
+    made = provider(tmp_path, settings={"lm_plan": setting, "extract_backend": "rules"})
+    history = [{"role": "user", "content": "Yesterday we went to Lisbon."}, {"role": "assistant", "content": "Nice."}]
+    made.sync_turn(history[0]["content"], history[1]["content"], session_id="s1")
+    made.handle_tool_call("memory_store", {"content": "The next trip goes to Porto."})
+    made.on_pre_compress(history)
+    made.on_session_end(history)
+    assert memory(made).settle(5)
+    found = json.loads(made.handle_tool_call("memory_search", {"keywords": ["Reise", "Porto"]}))["items"]
+    made.shutdown()
+    assert calls == asked_about
+    assert sorted(item["topic"] for item in found) == topics
+
+
 @pytest.mark.parametrize("query", ["", "ok", "谢谢", "はい", "/help", "???", "🙂", "the of"])
 def test_a_question_that_asks_nothing_asks_no_backend(tmp_path: Path, query: str) -> None:
     made = provider(tmp_path)
