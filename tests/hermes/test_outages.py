@@ -111,7 +111,11 @@ def test_the_breaker_opens_and_closes_again(remote: MemexProvider, service: Serv
     remote.prefetch("and now, what about tea?")
     assert backend.breakers()["reads"].state == "closed"
     wait_for(lambda: agents_breakers(tmp_path)["reads"] == "closed")
+    service.mode = "401"
+    remote.prefetch("and what about coffee?")
+    wait_for(lambda: agents_breakers(tmp_path)["reads"].startswith("open"))
     remote.shutdown()
+    assert agents_breakers(tmp_path)["reads"] == "closed"  # it has gone with its agent
 
 
 def test_what_one_process_could_not_deliver_the_next_one_does(tmp_path: Path, service: Service) -> None:

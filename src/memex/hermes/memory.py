@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ..backend.breaker import BreakerState
 from ..backend.remote import RemoteBackend
 from ..config import Config
 from ..core.repeats import Repeats
@@ -161,6 +162,7 @@ class AgentMemory:
     def close(self, timeout_s: float) -> None:
         """End the writer, waiting at most `timeout_s`; what it leaves stays in the queue."""
         self._writer.close(timeout_s)
+        self._note({})  # the next agent begins with closed ones
         self._parts.close()
 
     def _origin(self, session_id: str = "") -> dict[str, str]:
@@ -242,9 +244,11 @@ class AgentMemory:
         self._note_breakers()
 
     def _note_breakers(self) -> None:
-        backend = self._parts.backend
-        if isinstance(backend, RemoteBackend):
-            try:
-                self._noted.note(backend.breakers(), datetime.now(UTC))
-            except OSError as e:
-                _LOG.debug("memex: the breakers' state is not written: %s", e)
+        if isinstance(self._parts.backend, RemoteBackend):
+            self._note(self._parts.backend.breakers())
+
+    def _note(self, breakers: Mapping[str, BreakerState]) -> None:
+        try:
+            self._noted.note(breakers, datetime.now(UTC))
+        except OSError as e:
+            _LOG.debug("memex: the breakers' state is not written: %s", e)

@@ -40,13 +40,19 @@ def render(found: Mapping[str, Any]) -> str:
     lines += [f"  ! {problem}" for problem in found["problems"]]
     backend, queue = found["backend"], found["queue"]
     lines += ["", f"backend: {backend['kind']}, {backend['status']}"]
-    lines += [f"  {name}: {value}" for name, value in backend.get("detail", {}).items()]
+    lines += [f"  {name}: {_shown(value)}" for name, value in backend.get("detail", {}).items() if name != "status"]
     lines += [f"  the agent's breaker of {name}: {value}" for name, value in backend.get("breakers", {}).items()]
     lines += ["", f"queue: {queue.get('open', 0)} open ({queue['path']})"]
     for kind, counts in queue.get("kinds", {}).items():
         lines.append(f"  {kind}: {', '.join(f'{count} {status}' for status, count in counts.items())}")
     lines += [f"  ! {error['kind']} {error['status']}: {error['error']}" for error in queue.get("errors", ())]
     return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_shown(inner)}" for name, inner in value.items())
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _backend(config: Config) -> dict[str, Any]:
