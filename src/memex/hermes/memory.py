@@ -130,7 +130,7 @@ class AgentMemory:
         """Follow a write of the host's own memory: add, replace or remove."""
         if not self._keeps or action not in {"add", "replace", "remove"}:
             return
-        text, old = clean(content), str(metadata.get("old_text") or "")
+        text, old = clean(content), clean(str(metadata.get("old_text") or ""))
         if action == "add" and not (text and self._told.is_new("builtin", target, text)):
             return  # the host tells of an add that changed nothing, too
         data = {
@@ -138,7 +138,7 @@ class AgentMemory:
             "target": target,
             "content": text,
             "old_text": old or (text if action == "remove" else ""),
-            "previous_content": str(metadata.get("previous_content") or ""),
+            "previous_content": clean(str(metadata.get("previous_content") or "")),
             "occurred_at": datetime.now(UTC).isoformat(),
             "origin": self._origin(str(metadata.get("session_id") or "")),
         }

@@ -66,8 +66,11 @@ def test_a_turn_is_kept_once_without_recalled_text_and_without_secrets(tmp_path:
     for _ in range(3):
         made.sync_turn(f"我的密钥是sk-abcdefghijklmnop1234567890，请记住\n\n{block}", "ok", session_id="s1")
     made.on_session_switch("s2", reset=True)
-    made.sync_turn("我的密钥是sk-abcdefghijklmnop1234567890，请记住", "ok", session_id="s2")
+    secret = "我的密钥是sk-abcdefghijklmnop1234567890，请记住"
+    made.sync_turn(secret, "ok", session_id="s2")
+    made.on_memory_write("replace", "user", "密钥在保险柜里", {"old_text": secret, "previous_content": secret})
     made.shutdown()
+    assert "sk-abc" not in (tmp_path / "memex-pending.jsonl").read_text(encoding="utf-8")
     assert kept(tmp_path) == ["我的密钥是[redacted]，请记住"] * 2
     payload = queued(tmp_path)[0]["requests"][0]["payload"]
     assert payload == {"trigger": "turn", "role": "user", "session_id": "s1", "platform": "cli"}
