@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.environment import Environment
 from bench.harness.report import Row
-from bench.measures import durability, lifecycle, quality, scale, speed, strain
+from bench.measures import durability, lifecycle, plugin, quality, scale, speed, strain
 
 __all__ = ["MEASURES", "OPTIONAL", "Measure"]
 
@@ -31,6 +31,7 @@ MEASURES: Mapping[str, Measure] = {
     "gate": lifecycle.gate,
     "kill9_condensing": lifecycle.kill9_condensing,
     "month": lifecycle.month,
+    "hermes": plugin.hermes,
     "million": scale.million,
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ._version import __version__
+from .commands.changes import add_change_commands
 from .commands.memories import add_memory_commands
 from .commands.options import EXIT_STATUSES, exit_status
 from .commands.status import add_status_command
@@ -34,9 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read the output has seen enough; Python must not complain of it when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _OK
-    except MemexError as e:
-        print(f"memex: {e}", file=sys.stderr)
-        return exit_status(e)
+    except (MemexError, OSError) as e:
+        return _told(e)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -88,6 +88,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     reembed.set_defaults(run=_reembed)
     add_memory_commands(commands, os.environ)
+    add_change_commands(commands, os.environ)
     add_transfer_commands(commands, os.environ)
     add_status_command(commands, os.environ)
     add_commands(commands, os.environ, _service_findings)
@@ -108,9 +109,14 @@ def memex_command(options: argparse.Namespace) -> int:
     """Run one `hermes memex` command for Hermes; return its exit status. Errors are one line on stderr."""
     try:
         return int(options.run(options))
-    except MemexError as e:
-        print(f"memex: {e}", file=sys.stderr)
-        return exit_status(e)
+    except (MemexError, OSError) as e:
+        return _told(e)
+
+
+def _told(error: MemexError | OSError) -> int:
+    """Print an error as one line; a file that cannot be read or written is nothing to show a traceback for."""
+    print(f"memex: {error}", file=sys.stderr)
+    return exit_status(error) if isinstance(error, MemexError) else 1
 
 
 def _service_findings() -> list[Finding]:

@@ -10,19 +10,22 @@ __all__ = ["Notifier"]
 
 
 class Notifier:
-    """One warning for each kind of trouble until it is over; `callback` shows it in the host, if it has a place."""
+    """One warning for each kind of trouble until it is over; `callback` shows it in the host, if it has a place.
+
+    A kind may show in several parts (an outage in reading and in writing): it is over when all of them are.
+    """
 
     def __init__(self, log: logging.Logger, callback: Callable[[str], object] | None = None) -> None:
         self._log = log
         self._callback = callback
-        self._troubles: set[str] = set()
+        self._troubles: dict[str, set[str]] = {}
         self._lock = threading.Lock()
 
-    def trouble(self, kind: str, message: str) -> None:
+    def trouble(self, kind: str, message: str, *, part: str = "") -> None:
         """Warn, unless this kind of trouble is known already."""
         with self._lock:
             new = kind not in self._troubles
-            self._troubles.add(kind)
+            self._troubles.setdefault(kind, set()).add(part)
         if not new:
             self._log.debug("memex: %s", message)
             return
@@ -33,10 +36,14 @@ class Notifier:
             except Exception:  # noqa: BLE001 - whatever the host's callback raises
                 self._log.debug("memex: the host could not show a warning", exc_info=True)
 
-    def well(self, kind: str) -> None:
-        """Say that a trouble is over, if there was one."""
+    def well(self, kind: str, *, part: str = "") -> None:
+        """Say that a trouble is over, if there was one and this was the last part of it."""
         with self._lock:
-            known = kind in self._troubles
-            self._troubles.discard(kind)
-        if known:
-            self._log.info("memex: %s works again", kind)
+            parts = self._troubles.get(kind)
+            if parts is None:
+                return
+            parts.discard(part)
+            if parts:
+                return
+            del self._troubles[kind]
+        self._log.info("memex: %s works again", kind)

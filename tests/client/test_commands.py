@@ -70,6 +70,35 @@ def test_what_is_stored_is_found_shown_listed_counted_and_deleted(run: Run) -> N
     assert len(run("delete", memory_id, "--purge", "--json").json()["content_sha256"]) == 64
 
 
+def test_what_the_gate_kept_can_be_changed_taken_back_restored_and_followed(run: Run) -> None:
+    kept = run("remember", "记住：主人偏好周五晚上部署", "--tag", "ops", "--json").json()
+    memory_id = kept["id"]
+    assert kept["outcome"] == "stored"
+    skipped = run("remember", "-", given="ok\n").out
+    assert skipped.startswith("-  skipped: ")
+
+    block = run("context", "什么时候", "部署？", "--tokens", "200")
+    assert block.out.startswith("<memex-memory>\n")
+    assert "周五晚上部署" in block.out
+    assert run("context", "部署", "--agent", "nobody").err == "nothing found\n"
+    assert run("context", "部署", "--json").json()["ids"] == [memory_id]
+
+    assert run("update", memory_id, "--text", "主人偏好周四晚上部署", "--tag", "", "--pinned", "yes").out == (
+        f"{memory_id}  updated\n"
+    )
+    changed = run("get", memory_id, "--json").json()
+    assert (changed["content"], changed["tags"], changed["pinned"]) == ("主人偏好周四晚上部署", [], True)
+    assert run("update", memory_id).err.startswith("memex: nothing to change")
+
+    run("delete", memory_id)
+    assert run("restore", memory_id).out == f"{memory_id}  restored\n"
+    assert run("retract", memory_id, "误会").out == f"{memory_id}  retracted\n"
+    assert run("remember", "记住：主人偏好周四晚上部署").out.startswith("-  skipped: the claim was retracted")
+    steps = run("history", memory_id, "--json").json()["versions"]
+    assert [step["action"] for step in steps] == ["created", "updated", "deleted", "restored", "retracted"]
+    assert "误会" in run("history", memory_id).out.splitlines()[-1]
+
+
 def test_a_text_may_come_from_standard_input(run: Run) -> None:
     run("store", "-", given="東京で会いましょう\n二行目\n")
     assert run("list", "--json").json()["memories"][0]["content"] == "東京で会いましょう\n二行目"
@@ -139,6 +168,17 @@ def test_status_shows_settings_with_their_source_and_never_a_token(
     document = run("status", "--json").json()
     assert document["settings"]["agent"] == {"value": "memex-cli", "source": "default"}
     assert "very-secret" not in ran.out + json.dumps(document)
+
+
+def test_status_shows_the_hermes_plugin_too_where_there_is_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "plugin" not in run("status", "--json").json()
+    (tmp_path / ".hermes" / "plugins" / "memex").mkdir(parents=True)
+    plugin = run("status", "--json").json()["plugin"]
+    assert (plugin["backend"]["status"], plugin["queue"]["open"]) == ("ok", 0)
+    assert "MEMEX_BACKEND_KIND" in run("status").out
 
 
 def test_status_and_health_tell_that_the_service_is_away(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,14 @@ def test_what_the_plugin_cannot_do_is_refused_with_what_can(
     assert reason in err
 
 
+@pytest.mark.parametrize("command", ["search x", "store x", "extract --stats", "extract --once"])
+def test_a_folder_that_is_none_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setenv("HERMES_HOME", f"{__file__}/hermes")
+    status, out, err = run(*command.split())
+    assert (status in {1, 4}, out, err.count("\n")) == (True, "", 1)
+    assert "Not a directory" in err
+
+
 def test_a_backend_that_is_off_says_why(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMEX_BACKEND_KIND", "remote")
     assert run("search", "x") == (1, "", "memex: no memory backend: MEMORY_API_URL is not set\n")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from memex.extract.pipeline import MAX_ATTEMPTS, TURN, work_of_said
 from memex.extract.queue import Queue, Status
 from memex.extract.types import Said
 from memex.hermes.assembly import assemble, open_queue
+from memex.hermes.status import report
 from memex.protocol.models import RecallRequest
 from tests.hermes.support import wait_for
 
@@ -136,3 +138,10 @@ def test_the_cron_command_is_silent_and_shows_the_queue(tmp_path: Path) -> None:
     stats = json.loads(memex("--stats").stdout)
     assert stats["kinds"] == {"turn": {"done": _TURNS}}
     assert memex("--limit", "0").returncode == 2
+
+
+def test_looking_at_the_queue_creates_nothing(tmp_path: Path) -> None:
+    config = load(tmp_path / "none", {})
+    assert open_queue(config).stats()["open"] == 0
+    assert report(replace(config, backend_enabled="false"))["queue"]["open"] == 0
+    assert not (tmp_path / "none").exists()

@@ -10,14 +10,15 @@ import functools
 import random
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from bench.measures.plugin import QUESTIONS, facts
 from memex.backend.local import LocalBackend
 from memex.extract.rules import Rules
-from memex.protocol.models import Level, LmPolicy, PreExtracted, RecallRequest, StoreRequest
+from memex.protocol.models import RecallRequest
 from tests.hermes.support import memory, provider
 
 pytestmark = pytest.mark.timeout(180)
@@ -70,27 +71,10 @@ def test_a_turn_is_on_disk_within_a_few_milliseconds(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
-    """Fifty thousand facts in three languages; words are as unequal as in life (Zipf)."""
-    chance = random.Random(7)
-    people = ["主人", "Ada", "Tom", "さくら", "the user", "小明"]
-    things = [f"{stem}{n}" for n in range(1500) for stem in ("project", "server", "任务", "资料", "会議", "レシピ")]
-    weights = [1 / (rank + 10) for rank in range(len(things))]
-    verbs = ["偏好", "decided on", "is allergic to", "住在", "が好きな", "deploys", "决定使用", "plans"]
-    days = ["周五晚上", "on Friday", "来週の月曜日", "in March", "明年五月", "in the evening"]
+    """Fifty thousand facts in three languages."""
     backend = LocalBackend(tmp_path_factory.mktemp("large") / "memex.db")
-    now = datetime.now(UTC)
-    picked = iter(chance.choices(things, weights, k=3 * _STORED))
     with backend._db.writing() as connection:
-        for number in range(_STORED):
-            words = (next(picked), next(picked), next(picked))
-            text = f"{chance.choice(people)} {chance.choice(verbs)} {words[0]} {chance.choice(days)}, {words[1]} {words[2]} n{number}"
-            request = StoreRequest(
-                content=text,
-                occurred_at=now - timedelta(days=300 * chance.random()),
-                level=Level.FACT,
-                lm_policy=LmPolicy.SKIP,
-                pre_extracted=PreExtracted(content=text, keywords=[words[0]]),
-            )
+        for request in facts(random.Random(7), _STORED, datetime.now(UTC)):
             backend._store(connection, request)
         columns = "level, hash, content, topic, keywords, tags, source_type, payload, session_id, role, occurred_at, created_at"
         for copy in range(1, _COPIES):
@@ -105,15 +89,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
     return backend
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "什么时候部署任务3？",
-        "what does Ada deploy in the evening on server12?",
-        "さくらが好きなレシピは何ですか",
-        "the user plans project0 on Friday and Tom decided on server1 in March",
-    ],
-)
+@pytest.mark.parametrize("query", QUESTIONS)
 def test_local_recall_among_50_000_facts_takes_less_than_20_ms(large: LocalBackend, query: str) -> None:
     assert len(large.recall(RecallRequest(query=query)).records) == 5
     assert p95_ms(lambda _: large.recall(RecallRequest(query=query)), runs=20, clock=time.thread_time) < 20

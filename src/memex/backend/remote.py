@@ -45,6 +45,7 @@ class RemoteBackend(Backend):
         self,
         transport: Transport,
         *,
+        credential: str = "the token",
         timeout_s: float = 10.0,
         retry: Retry = Retry(),  # noqa: B008 - frozen
         threshold: int = 5,
@@ -53,8 +54,12 @@ class RemoteBackend(Backend):
         sleep: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`timeout_s` is for one attempt, `retry.budget_s` for all; `now`, `sleep` and `chance` are for tests."""
+        """`timeout_s` is for one attempt, `retry.budget_s` for all; `now`, `sleep` and `chance` are for tests.
+
+        `credential` names the setting that a refused token comes from.
+        """
         self._transport = transport
+        self._credential = credential
         self._timeout_s = timeout_s
         self._retry = retry
         self._now, self._sleep, self._chance = now, sleep, chance
@@ -67,7 +72,7 @@ class RemoteBackend(Backend):
 
     def health(self) -> Health:
         """See `Backend`. Asked once, whatever the breakers say."""
-        return ops.parse_health(self._transport.send(ops.health(), timeout_s=self._timeout_s))
+        return self._once(ops.health(), ops.parse_health)
 
     def store(self, request: StoreRequest) -> StoreResult:
         """See `Backend`."""
@@ -98,7 +103,7 @@ class RemoteBackend(Backend):
             )
         try:
             answer = retrying(
-                lambda: parse(self._transport.send(request, timeout_s=self._timeout_s)),
+                lambda: self._once(request, parse),
                 self._retry,
                 now=self._now,
                 sleep=self._sleep,
@@ -115,3 +120,9 @@ class RemoteBackend(Backend):
             raise
         breaker.succeeded()
         return answer
+
+    def _once(self, request: Request, parse: Callable[[Response], T]) -> T:
+        try:
+            return parse(self._transport.send(request, timeout_s=self._timeout_s))
+        except Unauthorized as e:
+            raise Unauthorized(f"the memory service refuses {self._credential}: {e}") from e

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.memory import Hit, Memory, MemoryType, SearchMode
 from ..protocol.errors import InvalidInput
 from ..rest import memory_document
-from .options import add_common, add_plugin, agent_of, client_of, on_plugin, user_of, uses_plugin
+from .options import add_call, agent_of, user_of
 from .output import explained, one_line, print_json, print_table, safe
 
 if TYPE_CHECKING:
@@ -23,25 +24,13 @@ _TYPES = [kind.value for kind in MemoryType]
 
 def add_memory_commands(commands: Any, env: Mapping[str, str]) -> None:
     """Add the commands to a parser's subcommands; `env` is where their settings come from."""
-
-    def add(name: str, run: Any, text: str, more: str = "", *, with_plugin: bool = False) -> argparse.ArgumentParser:
-        parser: argparse.ArgumentParser = commands.add_parser(
-            name, help=text, description=f"{text[0].upper()}{text[1:]}.{more}"
-        )
-        add_common(parser)
-        if with_plugin:
-            add_plugin(parser)
-
-        def chosen(options: argparse.Namespace) -> int:
-            if uses_plugin(options, env):
-                return on_plugin(name, options, env)
-            return int(run(options, client_of(options, env), env))
-
-        parser.set_defaults(run=chosen)
-        return parser
-
+    add = functools.partial(add_call, commands, env)
     search = add(
-        "search", _search, "find memories, best first", " Words are one query: no quotes are needed.", with_plugin=True
+        "search",
+        _search,
+        "find memories, best first",
+        more=" Words are one query: no quotes are needed.",
+        with_plugin=True,
     )
     search.add_argument("query", nargs="+", metavar="WORD", help="what to look for")
     search.add_argument("--top-k", type=int, default=10, metavar="N", help="how many at most (default 10)")
@@ -61,10 +50,10 @@ def add_memory_commands(commands: Any, env: Mapping[str, str]) -> None:
     store.add_argument("--session", help="the conversation that it belongs to")
     store.add_argument("--at", dest="occurred_at", metavar="TIME", help="when it happened (default: now)")
 
-    get = add("get", _get, "show one memory", " Exit status 3 if it is not there.", with_plugin=True)
+    get = add("get", _get, "show one memory", more=" Exit status 3 if it is not there.", with_plugin=True)
     get.add_argument("id")
 
-    delete = add("delete", _delete, "delete one memory", " It can be restored for 30 days, unless purged.")
+    delete = add("delete", _delete, "delete one memory", more=" It can be restored for 30 days, unless purged.")
     delete.add_argument("id")
     delete.add_argument("--purge", action="store_true", help="erase it at once and for good, with a receipt")
 
@@ -74,7 +63,13 @@ def add_memory_commands(commands: Any, env: Mapping[str, str]) -> None:
     _add_filters(listing)
 
     add("count", _count, "count a user's live memories")
-    add("health", _health, "ask whether the service and its parts are well", " Exit status 4 if not.", with_plugin=True)
+    add(
+        "health",
+        _health,
+        "ask whether the service and its parts are well",
+        more=" Exit status 4 if not.",
+        with_plugin=True,
+    )
 
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:

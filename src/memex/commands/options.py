@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import getpass
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..protocol.errors import InvalidInput, MemexError, NotFound, RateLimited, Unavailable
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_URL",
     "EXIT_STATUSES",
+    "add_call",
     "add_common",
     "add_plugin",
     "agent_of",
@@ -54,6 +55,33 @@ def add_plugin(parser: argparse.ArgumentParser) -> None:
         help="the memory of the Hermes plugin (default where HERMES_HOME, MEMEX_BACKEND_KIND or MEMORY_API_URL is set "
         "and no service is named)",
     )
+
+
+def add_call(
+    commands: Any,
+    env: Mapping[str, str],
+    name: str,
+    run: Callable[[argparse.Namespace, Memex, Mapping[str, str]], int],
+    text: str,
+    *,
+    more: str = "",
+    with_plugin: bool = False,
+) -> argparse.ArgumentParser:
+    """Add a command that is a call of the service, and if `with_plugin` also one of the plugin's memory."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=text, description=f"{text[0].upper()}{text[1:]}.{more}"
+    )
+    add_common(parser)
+    if with_plugin:
+        add_plugin(parser)
+
+    def chosen(options: argparse.Namespace) -> int:
+        if uses_plugin(options, env):
+            return on_plugin(name, options, env)
+        return run(options, client_of(options, env), env)
+
+    parser.set_defaults(run=chosen)
+    return parser
 
 
 def uses_plugin(options: argparse.Namespace, env: Mapping[str, str]) -> bool:

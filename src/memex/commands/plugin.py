@@ -25,7 +25,7 @@ _SERVICE_ONLY = ("user", "agent", "type", "importance", "alpha", "mode", "explai
 
 
 def _status(options: argparse.Namespace, env: Mapping[str, str]) -> int:
-    found = report(_config(env), env)
+    found = report(_config(env))
     print_json(found) if options.json else print(safe(render(found)))
     return 0 if found["backend"]["status"] == "ok" else 4
 

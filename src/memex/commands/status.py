@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._version import __version__
-from ..config import mask
+from ..config import home_folder, load, mask
 from ..protocol.errors import MemexError
 from .options import add_common, add_plugin, agent_of, client_of, exit_status, on_plugin, url_of, user_of, uses_plugin
 from .output import print_json, print_table, safe
@@ -22,7 +22,7 @@ def add_status_command(commands: Any, env: Mapping[str, str]) -> None:
         "status",
         help="show the settings in effect and how the service is",
         description="Show the settings in effect, each with where it comes from (secrets masked), and how the service "
-        "is. Exit status 4 if it is not well.",
+        "is; the same of the Hermes plugin where there is one. Exit status 4 if what is asked for is not well.",
     )
     add_common(status)
     add_plugin(status)
@@ -40,14 +40,20 @@ def _status(options: argparse.Namespace, env: Mapping[str, str]) -> int:
         service = dict(client_of(options, env).health())
     except MemexError as e:
         code, service = exit_status(e), {"status": "down", "detail": str(e)}
+    plugin = _plugin(env)
     if options.json:
-        print_json({"version": __version__, "settings": settings, "service": service})
+        found = {"version": __version__, "settings": settings, "service": service}
+        print_json(found if plugin is None else {**found, "plugin": plugin})
         return code
     print(f"memex {__version__}\n")
     print_table(["setting", "value", "from"], [[name, safe(s["value"]), s["source"]] for name, s in settings.items()])
     print(f"\nservice: {safe(str(service.pop('status', '?')))}")
     for name, value in service.items():
         print(f"  {safe(str(name))}: {safe(_shown(value))}")
+    if plugin is not None:
+        from ..hermes.status import render
+
+        print(f"\n{safe(render(plugin))}")
     return code
 
 
@@ -65,6 +71,16 @@ def _settings(options: argparse.Namespace, env: Mapping[str, str]) -> dict[str, 
         "agent": named(options.agent, "MEMEX_AGENT_ID", agent_of(options, env), "default"),
         "token": {"value": mask(token) or "none", "source": "MEMEX_API_TOKEN" if token else "default"},
     }
+
+
+def _plugin(env: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the report of the Hermes plugin, or None if it is not in Hermes' folder."""
+    home = home_folder(env)
+    if not (home / "plugins" / "memex").exists():
+        return None
+    from ..hermes.status import report  # every `memex` would load the plugin's parts otherwise
+
+    return report(load(home, env))
 
 
 def _shown(value: Any) -> str:

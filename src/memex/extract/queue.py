@@ -85,10 +85,11 @@ class Queue:
         return {"id": key or self._new_id(), "kind": kind, "status": Status.PENDING.value, "data": data}
 
     def entries(self) -> list[Entry]:
-        """Return all entries that the file knows of, in order of their coming."""
-        with self._locked("file"):
-            written = self._bytes()
-        return list(_parsed(written).values())
+        """Return all entries that the file knows of, in order of their coming.
+
+        Without the lock, so that looking creates nothing: a line that is being written is passed over.
+        """
+        return list(self._read().values())
 
     def stats(self) -> dict[str, Any]:
         """Return counts by kind and status, the oldest open entry's time, and the last errors."""

@@ -85,7 +85,7 @@ def open_backend(config: Config, *, retry: Retry = NO_RETRY) -> Backend:
     if config.backend_kind == "local":
         return LocalBackend(config.database_path, conversations=Conversations(config.lcm_database_path))
     transport = HttpTransport(base_url_of(config.api_url, name="MEMORY_API_URL"), token=config.api_token)
-    return RemoteBackend(transport, timeout_s=config.api_timeout_s, retry=retry)
+    return RemoteBackend(transport, credential="MEMORY_API_TOKEN", timeout_s=config.api_timeout_s, retry=retry)
 
 
 def open_queue(config: Config) -> Queue:

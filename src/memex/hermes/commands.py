@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ _BATCH = 20
 _CRON_SCRIPT = """\
 #!/usr/bin/env bash
 # Written by `hermes memex cron`. Delivers and extracts what waits in memex' queue; silent unless it cannot start.
-PYTHONPATH='{source}' exec '{python}' -P -m memex.cli extract --once --quiet
+PYTHONPATH={source} exec {python} -P -m memex.cli extract --once --quiet
 """
 
 
@@ -82,7 +83,7 @@ def _extract(options: argparse.Namespace) -> int:
 def _status(options: argparse.Namespace) -> int:
     from .status import render, report
 
-    found = report(agent_config(), os.environ)
+    found = report(agent_config())
     print(json.dumps(found, ensure_ascii=False, indent=2, default=str) if options.json else render(found))
     return 0
 
@@ -92,7 +93,8 @@ def _cron(_: argparse.Namespace) -> int:
     script = config.home / "scripts" / "memex_extract.sh"
     script.parent.mkdir(parents=True, exist_ok=True)
     source = Path(__file__).resolve().parents[2]
-    script.write_text(_CRON_SCRIPT.format(source=source, python=sys.executable), encoding="utf-8")
+    paths = {"source": shlex.quote(str(source)), "python": shlex.quote(sys.executable)}
+    script.write_text(_CRON_SCRIPT.format(**paths), encoding="utf-8")
     script.chmod(0o700)
     print(f"wrote {script}; to run it every 15 minutes:")
     print('hermes cron create "every 15m" --no-agent --script memex_extract.sh --name memex-extract')

@@ -9,11 +9,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ..backend.breaker import BreakerState
+from ..backend.remote import RemoteBackend
 from ..config import Config
 from ..core.repeats import Repeats
 from ..extract.parse import clean, said_of
@@ -25,12 +28,14 @@ from ..protocol.documents import store_document
 from ..protocol.errors import MemexError
 from ..protocol.models import Level, LmPolicy, RecallRequest, Record, StoreRequest
 from .assembly import assemble
+from .breakers import Noted
 from .prefetch import Prefetch, normal
 from .tools import Tools
 from .writer import Writer
 
 __all__ = ["AgentMemory"]
 
+_LOG = logging.getLogger(__name__)
 _MAX_QUERY_CHARS = 1_000
 
 
@@ -54,6 +59,7 @@ class AgentMemory:
         self._config = config
         self._parts = assemble(config, environ)
         self._notifier = notifier
+        self._noted = Noted(config.home)
         self._session_id = session_id
         self._platform = platform
         self._may_write = may_write
@@ -124,7 +130,7 @@ class AgentMemory:
         """Follow a write of the host's own memory: add, replace or remove."""
         if not self._keeps or action not in {"add", "replace", "remove"}:
             return
-        text, old = clean(content), str(metadata.get("old_text") or "")
+        text, old = clean(content), clean(str(metadata.get("old_text") or ""))
         if action == "add" and not (text and self._told.is_new("builtin", target, text)):
             return  # the host tells of an add that changed nothing, too
         data = {
@@ -132,7 +138,7 @@ class AgentMemory:
             "target": target,
             "content": text,
             "old_text": old or (text if action == "remove" else ""),
-            "previous_content": str(metadata.get("previous_content") or ""),
+            "previous_content": clean(str(metadata.get("previous_content") or "")),
             "occurred_at": datetime.now(UTC).isoformat(),
             "origin": self._origin(str(metadata.get("session_id") or "")),
         }
@@ -156,6 +162,7 @@ class AgentMemory:
     def close(self, timeout_s: float) -> None:
         """End the writer, waiting at most `timeout_s`; what it leaves stays in the queue."""
         self._writer.close(timeout_s)
+        self._note({})  # the next agent begins with closed ones
         self._parts.close()
 
     def _origin(self, session_id: str = "") -> dict[str, str]:
@@ -205,9 +212,9 @@ class AgentMemory:
         try:
             found = self._parts.backend.recall(request).records
         except MemexError as e:
-            self._notifier.trouble("recall", f"nothing can be recalled for now: {e}")
+            self._outage("recall", str(e))
             return None
-        self._notifier.well("recall")
+        self._well("recall")
         here = "" if self._compacted else self._session_id  # what this session said stands in its context already
         seen = [r for r in found if not (r.level is Level.RAW and here and r.payload.get("session_id") == here)]
         return [r for r in seen if normal(r.content) != normal(query)][: config.top_k]
@@ -217,12 +224,31 @@ class AgentMemory:
         self._queue_plans()
         delivered = self._parts.pipeline.deliver(stop=stop)
         if delivered.error:
-            self._notifier.trouble("delivery", f"{delivered.waiting} turns wait to be stored: {delivered.error}")
+            self._outage("delivery", delivered.error)
             return True
-        self._notifier.well("delivery")
+        self._well("delivery")
         if self._writer.closing:
             return True  # a model may take longer than the host waits; the next process extracts
         extracted = self._parts.pipeline.extract(stop=stop)
         if delivered.done and self._config.backend_kind == "local" and not self._parts.extracts_here:
             self._parts.pipeline.trigger()
         return bool(delivered.waiting or extracted.waiting)
+
+    def _outage(self, part: str, error: str) -> None:
+        text = f"{error}. The conversation goes on without memory; what is said waits to be stored"
+        self._notifier.trouble("the backend", text, part=part)
+        self._note_breakers()
+
+    def _well(self, part: str) -> None:
+        self._notifier.well("the backend", part=part)
+        self._note_breakers()
+
+    def _note_breakers(self) -> None:
+        if isinstance(self._parts.backend, RemoteBackend):
+            self._note(self._parts.backend.breakers())
+
+    def _note(self, breakers: Mapping[str, BreakerState]) -> None:
+        try:
+            self._noted.note(breakers, datetime.now(UTC))
+        except OSError as e:
+            _LOG.debug("memex: the breakers' state is not written: %s", e)

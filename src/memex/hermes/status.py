@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from ..backend.remote import RemoteBackend
 from ..config import Config, describe, mask
 from ..protocol.errors import MemexError
-from .assembly import assemble, open_queue
+from . import breakers
+from .assembly import open_backend, open_queue
 
 __all__ = ["render", "report"]
 
 
-def report(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
+def report(config: Config) -> dict[str, Any]:
     """Return settings with their sources (secrets masked), backend, breakers and queue. Asks the backend once."""
     settings = {}
     for row in describe():
@@ -24,7 +25,7 @@ def report(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
         "home": str(config.home),
         "settings": settings,
         "problems": list(config.problems),
-        "backend": _backend(config, environ),
+        "backend": _backend(config),
         "queue": _queue(config),
     }
 
@@ -39,7 +40,8 @@ def render(found: Mapping[str, Any]) -> str:
     lines += [f"  ! {problem}" for problem in found["problems"]]
     backend, queue = found["backend"], found["queue"]
     lines += ["", f"backend: {backend['kind']}, {backend['status']}"]
-    lines += [f"  {name}: {value}" for name, value in backend.get("detail", {}).items()]
+    lines += [f"  {name}: {_shown(value)}" for name, value in backend.get("detail", {}).items() if name != "status"]
+    lines += [f"  the agent's breaker of {name}: {value}" for name, value in backend.get("breakers", {}).items()]
     lines += ["", f"queue: {queue.get('open', 0)} open ({queue['path']})"]
     for kind, counts in queue.get("kinds", {}).items():
         lines.append(f"  {kind}: {', '.join(f'{count} {status}' for status, count in counts.items())}")
@@ -47,25 +49,32 @@ def render(found: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _backend(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_shown(inner)}" for name, inner in value.items())
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _backend(config: Config) -> dict[str, Any]:
     try:
-        parts = assemble(config, environ)
+        backend = open_backend(config)
     except MemexError as e:
         return {"kind": config.backend_kind, "status": f"off: {e}"}
+    found: dict[str, Any] = {"kind": config.backend_kind}
     try:
-        health = parts.backend.health()
-        found: dict[str, Any] = {"kind": config.backend_kind, "status": health.status, "detail": dict(health.detail)}
+        health = backend.health()
+        found |= {"status": health.status, "detail": dict(health.detail)}
     except MemexError as e:
-        found = {"kind": config.backend_kind, "status": f"down: {e}", "detail": {}}
+        found |= {"status": f"down: {e}", "detail": {}}
     finally:
-        parts.close()
-    if isinstance(parts.backend, RemoteBackend):
-        found["detail"] |= {f"breaker of {name}": str(state) for name, state in parts.backend.breakers().items()}
+        backend.close()
+    if config.backend_kind == "remote":
+        found["breakers"] = breakers.read(config.home, datetime.now(UTC))
     return found
 
 
 def _queue(config: Config) -> dict[str, Any]:
     try:
-        return open_queue(config).stats() if config.queue_path.exists() else {"path": str(config.queue_path)}
+        return open_queue(config).stats()
     except OSError as e:
         return {"path": str(config.queue_path), "errors": [{"kind": "file", "status": "unreadable", "error": str(e)}]}

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from memex.core.fence import fenced, without_recalled
 from memex.core.lifecycle import admit
 from memex.core.memory import Memory, MemoryType
 from memex.core.passages import estimate_tokens
@@ -87,6 +88,15 @@ def test_rendered_text_is_known_again_and_not_news(around: str) -> None:
     assert "tea" not in without_rendered(given)
     if around == "{}":
         assert admit(given)[1] is not None
+
+
+def test_the_plugins_block_and_the_services_block_are_both_known_to_both() -> None:
+    blocks = fenced(["I like tea."], max_chars=500), render([made("I like tea.")], token_budget=500).text
+    assert [is_rendered(block) for block in blocks] == [True, True]
+    assert [without_recalled(f"<memory-context>\n{block}\n</memory-context>\nI moved.") for block in blocks] == [
+        "I moved.",
+        "I moved.",
+    ]
 
 
 def test_a_single_rendered_line_is_known_too_and_what_stands_beside_is_kept() -> None:
