@@ -124,8 +124,8 @@ def _recall(env: Environment) -> list[Row]:
     for request in facts(random.Random(env.seed), count, datetime.now(UTC)):
         backend.store(request)
     asked = [RecallRequest(query=question) for question in QUESTIONS]
-    for request in asked:
-        backend.recall(request)
+    for question in asked:
+        backend.recall(question)
     runs = env.scale(400, 40)
     wall = latency(_times_s(lambda n: backend.recall(asked[n % len(asked)]), runs))
     own = latency(_times_s(lambda n: backend.recall(asked[n % len(asked)]), runs, clock=time.thread_time))
