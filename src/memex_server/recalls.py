@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
@@ -27,13 +28,13 @@ class RecallCounter:
             self._add((memory.user_id, memory.id), Recalls(1, now))
 
     async def flush(self) -> None:
-        """Write down what was counted. Raises Unavailable; the counts are kept then."""
+        """Write down what was counted. Raises Unavailable; the counts are kept then, and when it is cancelled."""
         pending, self._pending = self._pending, {}
         if not pending:
             return
         try:
             await self._log.add(pending)
-        except Unavailable:
+        except (Unavailable, asyncio.CancelledError):
             for key, found in pending.items():
                 self._add(key, found)
             raise

@@ -48,6 +48,7 @@ _TIDY_S = 60.0
 _INDEX_S = 300.0
 _GAUGE_S = 5.0
 _RECALLS_S = 5.0
+_LAST_FLUSH_S = 2.0  # the end must not wait for a database that does not answer
 _LOG = logging.getLogger(__name__)
 _JOBS_S = 10.0
 _FORGET_S = 3600.0
@@ -149,8 +150,9 @@ async def open_memex(
         await stack.enter_async_context(running("extract", partial(_extract, service), _EXTRACT_S))
         yield service
         try:
-            await service.flush_recalls()
-        except Unavailable as e:
+            async with asyncio.timeout(_LAST_FLUSH_S):
+                await service.flush_recalls()
+        except (Unavailable, TimeoutError) as e:
             _LOG.warning("the last counts of recalls are lost", extra={"action": "recalls", "error": str(e)})
 
 

@@ -384,7 +384,7 @@ async def test_a_small_user_in_a_large_table_gets_all_its_rows(
 ) -> None:
     service = make_service(database, clock, exact_scope_limit=-1)
     await store_all(service, [memory(f"small talk {n}", user_id="small") for n in range(5)])
-    await fill(database, "big", 8_000, seed=1)
+    await fill(database, "big", 10_500, seed=1)
     for kind in ("hnsw", "ivfflat", "none"):
         done = await ensure_vector_index(dsn, kind, card=HashingEmbedder().card, search_path=template.facts.search_path)
         assert done in {"built", "dropped"}

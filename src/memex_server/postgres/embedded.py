@@ -281,6 +281,8 @@ def _config(socket_dir: Path) -> str:
             "max_connections = 200",
             f"shared_buffers = {buffers_mib}MB",
             "maintenance_work_mem = 256MB",
+            # a scope may be new and large: plans must not be those of a minute ago
+            "autovacuum_naptime = 15s",
             "max_wal_size = 2GB",
             "checkpoint_timeout = 15min",
             "random_page_cost = 1.1",

@@ -27,14 +27,15 @@ from .snapshot import Snapshot, SnapshotCache
 __all__ = ["Searcher"]
 
 _SIZE_LIFE_S = 60.0  # a scope's size only chooses the plan, so it may be this old
+_LARGE_LIFE_S = 600.0  # what is large takes long to count, and does not soon become small
 _MAX_SIZES = 100_000
-_OVERFETCH = 12
-_LEAST_FETCH = 120
+_OVERFETCH = 10
+_LEAST_FETCH = 100
 _NEWEST = 50
 _DF_CAP = 50_000
 _COMMON_DF = 1_000
 # Rare terms first, until this many postings are read: the rest are too common to select by.
-_POSTINGS_BUDGET = 12_000
+_POSTINGS_BUDGET = 8_000
 K = TypeVar("K")
 
 
@@ -47,9 +48,9 @@ class _Size:
 class Searcher:
     """Runs the statements of a search.
 
-    It keeps the sizes of scopes it saw lately, and snapshots of scopes that are searched again and
-    again without a change in between; a snapshot is used only after the database confirmed that
-    the scope has not changed since.
+    It keeps what it lately saw of the sizes of scopes, of terms and of filters, and snapshots of
+    scopes that are searched again and again without a change in between; a snapshot is used only
+    after the database confirmed that the scope has not changed since.
     """
 
     def __init__(self, database: Database, *, exact_scope_limit: int, snapshot_bytes: int) -> None:
@@ -58,6 +59,7 @@ class Searcher:
         self._sql = load("search")
         self._sizes: dict[int, _Size] = {}
         self._common: dict[tuple[int, int], _Size] = {}
+        self._wide: dict[tuple[int, str], _Size] = {}
         self._snapshots = SnapshotCache(snapshot_bytes)
 
     async def version(self, user_id: str) -> int:
@@ -79,12 +81,14 @@ class Searcher:
             async with self._db.connection() as connection:
                 return unpack(await connection.fetchrow(self._sql["exact"], *matching, vector, terms), query)
         self._snapshots.drop(shard)  # if it was small once
-        df = await self._frequencies(shard, terms)
-        ids, complete = await self._select(matching, vector, df, query)
-        async with self._db.connection() as connection:
-            row = await connection.fetchrow(self._sql["chosen"], *matching, vector, terms, ids)
-        counted = None if complete else (np.array([df[t] for t in terms], np.float64), float(size))
-        return unpack(row, query, counted=counted, complete=complete)
+        ids, df = await self._select(matching, vector, terms, query)
+        held = terms if df is None else [term for term in terms if df[term]]
+        [about], [words] = await asyncio.gather(
+            self._rows("chosen", *matching, vector, ids), self._rows("chosen_terms", shard, held, ids)
+        )
+        row = {**about, **words}
+        counted = None if df is None else (np.array([df[t] for t in terms], np.float64), float(size))
+        return unpack(row, query, counted=counted, complete=df is None)
 
     async def fetch(self, query: Query, ids: Sequence[UUID], passages: Sequence[int]) -> dict[UUID, Fetched]:
         """Return whole memories by id, those that match still. Raises Unavailable."""
@@ -116,53 +120,70 @@ class Searcher:
         return known
 
     async def _select(
-        self, matching: list[Any], vector: Any, df: dict[int, int], query: Query
-    ) -> tuple[list[UUID], bool]:
-        """Choose candidates of a large scope; the flag tells whether they are all that match."""
+        self, matching: list[Any], vector: Any, terms: list[int], query: Query
+    ) -> tuple[list[UUID], dict[int, int] | None]:
+        """Choose candidates of a large scope, and count its terms; no counts if the candidates are all that match."""
         if _narrows(query.filters):
-            rows = await self._rows("matching_ids", *matching, self._exact_limit + 1)
-            if len(rows) <= self._exact_limit:
-                return [row["id"] for row in rows], True
+            few = await self._few(matching)
+            if few is not None:
+                return few, None
         wanted = max(_LEAST_FETCH, _OVERFETCH * query.wanted)
-        # Side by side on several connections: each is one core's work.
-        found = await asyncio.gather(
-            self._nearest(matching, vector, wanted, query),
-            self._by_words(matching, df, wanted),
-            self._rows("newest", *matching, max(_NEWEST, query.wanted)),
+        # Side by side on two connections: each is one core's work.
+        near, (worded, df) = await asyncio.gather(
+            self._nearest_and_newest(matching, vector, wanted, query), self._by_words(matching, terms, wanted)
         )
-        turns = {row["id"]: row["turn"] for rows in found for row in rows}
+        turns = {row["id"]: row["turn"] for row in (*near, *worded)}
         speaking = [memory_id for memory_id, turn in turns.items() if turn]
         beside = await self._rows("beside", matching[0], speaking) if speaking else []
-        return list(turns | dict.fromkeys((row["id"] for row in beside), True)), False
+        return sorted(turns | dict.fromkeys((row["id"] for row in beside), True)), df
 
-    async def _nearest(self, matching: list[Any], vector: Any, wanted: int, query: Query) -> list[Any]:
-        if vector is None:
-            return []
-        rows = await self._rows("nearest", *matching, vector, wanted)
-        if len(rows) < query.wanted:  # the index gave up before it met enough of this scope
-            rows = await self._rows("nearest_exact", *matching, vector, wanted)
+    async def _few(self, matching: list[Any]) -> list[UUID] | None:
+        """Return all that match if they are few enough to look at each; that they are not is known for minutes."""
+        key = (matching[0], repr(matching[1:-1]))  # the last is the time of asking
+        now = time.monotonic()
+        known = self._wide.get(key)
+        if known is not None and now - known.at_s <= _LARGE_LIFE_S:
+            return None
+        rows = await self._rows("matching_ids", *matching, self._exact_limit + 1)
+        if len(rows) <= self._exact_limit:
+            return [row["id"] for row in rows]
+        _remember(self._wide, key, _Size(len(rows), now))
+        return None
+
+    async def _nearest_and_newest(self, matching: list[Any], vector: Any, wanted: int, query: Query) -> list[Any]:
+        rows: list[Any] = []
+        async with self._db.connection() as connection:
+            if vector is not None:
+                rows = await connection.fetch(self._sql["nearest"], *matching, vector, wanted)
+                if len(rows) < query.wanted:  # the index gave up before it met enough of this scope
+                    rows = await connection.fetch(self._sql["nearest_exact"], *matching, vector, wanted)
+            rows += await connection.fetch(self._sql["newest"], *matching, max(_NEWEST, query.wanted))
         return rows
 
-    async def _by_words(self, matching: list[Any], df: dict[int, int], wanted: int) -> list[Any]:
-        if not df:
-            return []
-        picked = _selective(df)
-        n_docs = max(self._sizes[matching[0]].rows, 1)
-        return await self._rows("by_words", *matching, picked, [idf(df[term], n_docs) for term in picked], wanted)
+    async def _by_words(self, matching: list[Any], terms: list[int], wanted: int) -> tuple[list[Any], dict[int, int]]:
+        if not terms:
+            return [], {}
+        shard = matching[0]
+        async with self._db.connection() as connection:
+            df = await self._frequencies(connection, shard, terms)
+            picked = _selective(df)
+            n_docs = max(self._sizes[shard].rows, 1)
+            weights = [idf(df[term], n_docs) for term in picked]
+            return await connection.fetch(self._sql["by_words"], *matching, picked, weights, wanted), df
 
     async def _rows(self, statement: str, *arguments: Any) -> list[Any]:
         async with self._db.connection() as connection:
             rows: list[Any] = await connection.fetch(self._sql[statement], *arguments)
         return rows
 
-    async def _frequencies(self, shard: int, terms: list[int]) -> dict[int, int]:
-        """Return document frequencies; those of common terms may be a minute old, as counting them takes long."""
+    async def _frequencies(self, connection: Any, shard: int, terms: list[int]) -> dict[int, int]:
+        """Return document frequencies; those of common terms may be minutes old, as counting them takes long."""
         now = time.monotonic()
         known = {term: self._common.get((shard, term)) for term in terms}
-        df = {term: size.rows for term, size in known.items() if size and now - size.at_s <= _SIZE_LIFE_S}
+        df = {term: size.rows for term, size in known.items() if size and now - size.at_s <= _LARGE_LIFE_S}
         rest = [term for term in terms if term not in df]
         if rest:
-            for row in await self._rows("term_frequencies", shard, rest, _DF_CAP):
+            for row in await connection.fetch(self._sql["term_frequencies"], shard, rest, _DF_CAP):
                 df[row["term"]] = row["df"]
                 if row["df"] >= _COMMON_DF:
                     _remember(self._common, (shard, row["term"]), _Size(row["df"], now))
@@ -171,7 +192,8 @@ class Searcher:
     async def _size(self, shard: int) -> int:
         known = self._sizes.get(shard)
         now = time.monotonic()
-        if known is None or now - known.at_s > _SIZE_LIFE_S:
+        large = known is not None and known.rows > 2 * self._exact_limit
+        if known is None or now - known.at_s > (_LARGE_LIFE_S if large else _SIZE_LIFE_S):
             async with self._db.connection() as connection:
                 known = _Size(await connection.fetchval(self._sql["scope_size"], shard), now)
             _remember(self._sizes, shard, known)

@@ -3,9 +3,8 @@
 INSERT INTO recalls AS r (shard, memory_id, tenant_id, times, last_at)
 SELECT m.shard, m.id, m.tenant_id, i.times, i.last_at
 FROM unnest($1::bigint[], $2::uuid[], $3::bigint[], $4::timestamptz[]) AS i (shard, id, times, last_at)
-JOIN memories m ON m.id = i.id AND m.shard = i.shard
-ORDER BY m.shard, m.id
-FOR KEY SHARE OF m
+CROSS JOIN LATERAL (
+    SELECT shard, id, tenant_id FROM memories WHERE shard = i.shard AND id = i.id FOR KEY SHARE) m
 ON CONFLICT (shard, memory_id) DO UPDATE SET
     times = r.times + excluded.times, last_at = greatest(r.last_at, excluded.last_at)
 

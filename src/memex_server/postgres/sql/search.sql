@@ -70,19 +70,19 @@ FROM (SELECT {memory_columns},
      (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1) ts
 
 -- name: chosen
--- The same for the memories in $15 only, each read once.
-WITH m AS MATERIALIZED (
-    SELECT m.id, m.occurred_at, m.importance, m.session_id, m.n_terms, m.traits, m.terms, m.term_passages, m.term_counts
-    FROM memories m WHERE m.id = ANY ($15::uuid[]) AND {matching})
-SELECT ms.*, vs.*, ts.*
-FROM (SELECT {memory_columns} FROM m) ms,
+-- The same for the memories in $14 only: what they are and mean.
+SELECT ms.*, vs.*
+FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($14::uuid[]) AND {matching}) ms,
      (SELECT {vector_columns} FROM memory_vectors v
-      WHERE v.shard = $1 AND v.memory_id = ANY ($15::uuid[]) AND $13::halfvec IS NOT NULL) vs,
-     (SELECT {term_columns}
-      FROM (SELECT m.id AS memory_id, unnest(m.terms) AS term, unnest(m.term_passages) AS passage,
-                   unnest(m.term_counts) AS tf
-            FROM m) t
-      WHERE t.term = ANY ($14::bigint[])) ts
+      WHERE v.shard = $1 AND v.memory_id = ANY ($14::uuid[]) AND $13::halfvec IS NOT NULL) vs
+
+-- name: chosen_terms
+-- And which terms of $2 they hold, looked up in the index term by term (OFFSET 0).
+SELECT {term_columns}
+FROM unnest($2::bigint[]) AS q (term)
+CROSS JOIN LATERAL (
+    SELECT p.memory_id, p.term, p.passage, p.tf FROM memory_terms p
+    WHERE p.shard = $1 AND p.term = q.term AND p.memory_id = ANY ($3::uuid[]) OFFSET 0) t
 
 -- name: matching_ids
 -- Ids of up to $13 memories that match.
