@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import json
 import logging
 import multiprocessing
 import multiprocessing.connection
@@ -24,6 +25,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from memex import __version__
 from memex.protocol.errors import MemexError, SetupError
@@ -45,6 +47,14 @@ _END_S = 9.5  # a worker that has not ended by then is killed
 _START_S = 120
 _WATCH_S = 0.2
 _RESTART_S = 1.0
+
+_MALFORMED = {
+    "type": "about:blank",
+    "title": "Bad Request",
+    "status": 400,
+    "detail": "this is not a request of HTTP/1.1: an unknown method, or a malformed line or header",
+    "code": "http_error",
+}
 
 _Sockets = tuple[socket.socket, socket.socket]  # of REST and of MCP
 
@@ -85,13 +95,28 @@ def _config(mcp_port: int) -> uvicorn.Config:
         partial(application, mcp_port),
         factory=True,
         loop="uvloop",
-        http="httptools",
+        http=_Protocol,
         lifespan="on",
         access_log=False,
         log_config=None,
         timeout_graceful_shutdown=_GRACE_S,
         backlog=4096,
     )
+
+
+class _Protocol(HttpToolsProtocol):
+    """uvicorn's reader of HTTP, which answers what is no HTTP as everything else is answered."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer with a problem document, and close."""
+        del msg  # says no more than that it is invalid
+        body = json.dumps(_MALFORMED).encode()
+        head = (
+            "HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
 
 
 class _Server(uvicorn.Server):
