@@ -32,6 +32,7 @@ from memex.protocol.errors import MemexError, SetupError
 
 from .access import Access, is_loopback
 from .logs import configure_logging
+from .mcp.messages import INTERNAL_ERROR, error_message
 from .metrics import MULTIPROC_ENV, Metrics, forget_worker, prepare_multiprocess
 from .prepare import open_embedder, prepare
 from .settings import Settings, from_env
@@ -52,7 +53,7 @@ _MALFORMED = {
     "type": "about:blank",
     "title": "Bad Request",
     "status": 400,
-    "detail": "this is not a request of HTTP/1.1: an unknown method, or a malformed line or header",
+    "detail": "no request of HTTP/1.1: an unknown method, an address beyond 64 KB, or a malformed line or header",
     "code": "http_error",
 }
 
@@ -279,10 +280,11 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
                 async with app.running():
                     self._mcp.set_result(app)
                     await end.wait()
-            except BaseException as e:
+            except Exception as e:  # noqa: BLE001 - whatever it is, callers are told
+                # REST goes on, and so does the process: one that ended would only be started again, in vain.
+                _LOG.error("MCP cannot be served", extra={"action": "mcp.failed"}, exc_info=e)
                 if not self._mcp.done():
-                    self._mcp.set_exception(e)
-                raise
+                    self._mcp.set_result(partial(_unserved, f"{type(e).__name__}: {e}"))
 
         # In a task of its own: what the SDK enters has to be left by the same task.
         living = asyncio.create_task(live())
@@ -290,11 +292,44 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
             yield
         finally:
             end.set()
-            await living
+            if not self._mcp.done():
+                living.cancel()  # still being loaded, and nobody waits for it any more
+            await asyncio.wait([living])
+
+
+async def _unserved(reason: str, _scope: Any, _receive: Any, send: Any) -> None:
+    """Answer a call of MCP, which could not be loaded."""
+    message = f"MCP cannot be served: {reason}; install memex[server] again, `memex doctor` says more"
+    body = json.dumps(error_message(INTERNAL_ERROR, message)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _loaded(face: str) -> Any:
-    return await asyncio.to_thread(importlib.import_module, f"memex_server.{face}")
+    loop = asyncio.get_running_loop()
+    loaded: asyncio.Future[Any] = loop.create_future()
+
+    def tell(result: Any, error: BaseException | None) -> None:
+        if loaded.cancelled():
+            return
+        if error is None:
+            loaded.set_result(result)
+        else:
+            loaded.set_exception(error)
+
+    def load() -> None:
+        result, error = None, None
+        try:
+            result = importlib.import_module(f"memex_server.{face}")
+        except BaseException as e:  # noqa: BLE001 - whoever waits gets it
+            error = e
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the service has ended meanwhile
+            loop.call_soon_threadsafe(tell, result, error)
+
+    # No thread of the loop's own, whose end would be waited for when the service is told to stop.
+    threading.Thread(target=load, daemon=True).start()
+    return await loaded
 
 
 def _bind(host: str, port: int, setting: str) -> socket.socket:

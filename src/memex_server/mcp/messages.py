@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["INVALID_PARAMS", "INVALID_REQUEST", "dumped", "error_message", "parsed", "refusal_of"]
+__all__ = ["INTERNAL_ERROR", "INVALID_PARAMS", "INVALID_REQUEST", "dumped", "error_message", "parsed", "refusal_of"]
 
 _PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 _MAX_DEPTH = 100
 
 
