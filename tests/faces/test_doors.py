@@ -99,6 +99,7 @@ async def test_a_memory_of_somebody_else_is_as_unknown_as_one_that_never_was(doo
 _REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("store_memory", {"content": ""}, "content"),
     ("store_memory", {"content": "   "}, "content"),
+    ("store_memory", {"content": "\u200b\u200d\ufeff"}, "content"),
     ("store_memory", {"content": "x" * 65_537}, "content"),
     ("store_memory", {"content": "a\u0000b"}, "content"),
     ("store_memory", {"content": "x", "importance": 2.5}, "importance"),
