@@ -105,7 +105,7 @@ _REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("store_memory", {"content": "x", "importance": 2.5}, "importance"),
     ("store_memory", {"content": "x", "importance": "high"}, "importance"),
     ("store_memory", {"content": "x", "memory_type": "dream"}, "memory_type"),
-    ("store_memory", {"content": "x", "tags": "one"}, "tags"),
+    ("store_memory", {"content": "x", "tags": ["t" * 129]}, "tags"),
     ("store_memory", {"content": "x", "tags": ["a", ""]}, "tags"),
     ("store_memory", {"content": "x", "occurred_at": "yesterday"}, "occurred_at"),
     ("store_memory", {"content": "x", "metadata": [1]}, "metadata"),

@@ -1,8 +1,9 @@
-"""`memex search`, `store`, `get`, `delete`, `list`, `count` and `health`: one call of the service each."""
+"""`memex search`, `store`, `get`, `update`, `delete`, `list`, `count`, `health`: one call of the service each."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -57,12 +58,21 @@ def add_memory_commands(commands: Any, env: Mapping[str, str]) -> None:
     store.add_argument("--type", choices=_TYPES, help="(default episodic)")
     store.add_argument("--importance", type=float, help="0 to 2 (default 1)")
     store.add_argument("--tag", action="append", default=[], help="may be repeated")
+    store.add_argument("--metadata", type=_metadata, metavar="JSON", help="an object of your own (service only)")
     store.add_argument("--source", help="where it comes from")
     store.add_argument("--session", help="the conversation that it belongs to")
     store.add_argument("--at", dest="occurred_at", metavar="TIME", help="when it happened (default: now)")
 
     get = add("get", _get, "show one memory", " Exit status 3 if it is not there.", with_plugin=True)
     get.add_argument("id")
+
+    update = add("update", _update, "change one memory", " What is not given is kept.")
+    update.add_argument("id")
+    update.add_argument("--text", help="the new text")
+    update.add_argument("--type", choices=_TYPES)
+    update.add_argument("--importance", type=float, help="0 to 2")
+    update.add_argument("--tag", action="append", help="all tags from now on; may be repeated")
+    update.add_argument("--metadata", type=_metadata, metavar="JSON", help="the whole object from now on")
 
     delete = add("delete", _delete, "delete one memory", " It can be restored for 30 days, unless purged.")
     delete.add_argument("id")
@@ -82,6 +92,13 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", action="append", default=[], help="only memories with this tag; may be repeated")
 
 
+def _metadata(text: str) -> dict[str, Any]:
+    found = json.loads(text)  # argparse says of a ValueError that the value is invalid
+    if not isinstance(found, dict):
+        raise argparse.ArgumentTypeError('must be a JSON object like {"key": "value"}')
+    return found
+
+
 def _search(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) -> int:
     given = {name: getattr(options, name) for name in ("mode", "alpha", "time_from", "time_to")}
     hits = client.search(
@@ -95,7 +112,8 @@ def _search(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) 
         **given,
     )
     if options.json:
-        print_json({"results": [_hit_document(hit) for hit in hits], "total": len(hits)})
+        results = [_hit_document(hit) for hit in hits]
+        print_json({"results": results, "query": " ".join(options.query), "total": len(hits)})
         return 0
     for rank, hit in enumerate(hits, 1):
         shown = hit.highlight or hit.memory.content
@@ -125,6 +143,7 @@ def _store(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) -
         memory_type=options.type or "episodic",
         importance=1.0 if options.importance is None else options.importance,
         tags=options.tag,
+        metadata=options.metadata or {},
         source=options.source,
         session_id=options.session,
         occurred_at=options.occurred_at,
@@ -140,6 +159,22 @@ def _store(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) -
 def _get(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) -> int:
     memory = client.get(options.id, user_id=user_of(options, env))
     print_json(memory_document(memory)) if options.json else _print_memory(memory)
+    return 0
+
+
+def _update(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) -> int:
+    given = {
+        "content": options.text,
+        "memory_type": options.type,
+        "importance": options.importance,
+        "tags": options.tag,
+        "metadata": options.metadata,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    if not changes:
+        raise InvalidInput("nothing to change: give --text, --type, --importance, --tag or --metadata")
+    memory = client.patch(options.id, user_id=user_of(options, env), **changes)
+    print_json(memory_document(memory)) if options.json else print(f"{memory.id}  changed")
     return 0
 
 
