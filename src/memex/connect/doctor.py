@@ -23,6 +23,7 @@ from .edit import get_json
 __all__ = ["Finding", "check_all"]
 
 _USER = "memex-doctor"
+_PORT_S = 5  # MCP answers a moment after REST
 _ROUND_TRIP_S = 90.0  # the first start of all makes database and model
 
 
@@ -55,11 +56,13 @@ def _wrong(what: str, detail: str) -> Finding:
 
 def _port(name: str, port: int) -> Finding:
     what = f"port of {name}"
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PORT_S)
     try:
         connection.request("GET", "/health/live" if name == "REST" else "/mcp/")
         answer = connection.getresponse()
         body = answer.read(2000)
+    except TimeoutError:
+        return _wrong(what, f"whatever listens on {port} does not answer within {_PORT_S} s: see what it is, try again")
     except (OSError, http.client.HTTPException):
         return _well(what, f"{port} is free: `memex serve` does not run, which stdio clients do not need")
     finally:
