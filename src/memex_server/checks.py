@@ -23,7 +23,7 @@ from memex.core.memory import (
     SearchRequest,
     utc,
 )
-from memex.core.text import invalid_reason
+from memex.core.text import invalid_reason, is_blank
 from memex.protocol.errors import InvalidInput
 
 __all__ = [
@@ -46,18 +46,18 @@ MIN_TOKEN_BUDGET = 64
 MAX_TOKEN_BUDGET = 200_000
 
 
-def check_new(new: NewMemory) -> None:
-    """Refuse a new memory that cannot be stored. Raises InvalidInput."""
+def check_new(new: NewMemory, now: datetime) -> None:
+    """Refuse a new memory that cannot be stored `now`. Raises InvalidInput."""
     _text("agent_id", new.agent_id, MAX_ID_CHARS)
     _text("user_id", new.user_id, MAX_ID_CHARS)
-    _content(new.content)
+    _content("content", new.content)
     _number("importance", new.importance, 0, 2)
     _tags(new.tags)
     _metadata(new.metadata)
     _optional_text("source", new.source)
     _optional_text("session_id", new.session_id)
     _time("occurred_at", new.occurred_at)
-    _time("expires_at", new.expires_at)
+    _expiry(new.expires_at, now)
 
 
 def check_budget(token_budget: int) -> None:
@@ -69,7 +69,7 @@ def check_candidate(candidate: Candidate) -> None:
     """Refuse a candidate that cannot be judged. Raises InvalidInput."""
     _text("agent_id", candidate.agent_id, MAX_ID_CHARS)
     _text("user_id", candidate.user_id, MAX_ID_CHARS)
-    _text("text", candidate.text, MAX_CONTENT_CHARS)
+    _content("text", candidate.text)
     _tags(candidate.tags)
     _optional_text("source", candidate.source)
     _optional_text("session_id", candidate.session_id)
@@ -94,19 +94,19 @@ def check_policy(policy: Policy) -> None:
     _number("importance_floor", policy.importance_floor, 0, 3)
 
 
-def refusal_of(new: NewMemory) -> InvalidInput | None:
+def refusal_of(new: NewMemory, now: datetime) -> InvalidInput | None:
     """Return what `check_new` raises, or None."""
     try:
-        check_new(new)
+        check_new(new, now)
     except InvalidInput as e:
         return e
     return None
 
 
-def check_patch(patch: Patch) -> None:
-    """Refuse changes that cannot be stored. Raises InvalidInput."""
+def check_patch(patch: Patch, now: datetime) -> None:
+    """Refuse changes that cannot be stored `now`. Raises InvalidInput."""
     if isinstance(patch.content, str):
-        _content(patch.content)
+        _content("content", patch.content)
     if isinstance(patch.importance, int | float):
         _number("importance", patch.importance, 0, 2)
     if isinstance(patch.tags, tuple):
@@ -117,10 +117,10 @@ def check_patch(patch: Patch) -> None:
         value = getattr(patch, name)
         if isinstance(value, str):
             _optional_text(name, value)
-    for name in ("occurred_at", "expires_at"):
-        value = getattr(patch, name)
-        if isinstance(value, datetime):
-            _time(name, value)
+    if isinstance(patch.occurred_at, datetime):
+        _time("occurred_at", patch.occurred_at)
+    if isinstance(patch.expires_at, datetime):
+        _expiry(patch.expires_at, now)
 
 
 def check_scope(user_id: str | None, agent_id: str | None, tags: Iterable[str] = ()) -> None:
@@ -170,10 +170,10 @@ def _optional_text(field: str, value: str | None) -> None:
         _text(field, value, MAX_ID_CHARS if field == "session_id" else MAX_SOURCE_CHARS)
 
 
-def _content(value: str) -> None:
-    _text("content", value, MAX_CONTENT_CHARS)
-    if not value.strip():
-        raise InvalidInput("content must not be blank", field="content")
+def _content(field: str, value: str) -> None:
+    _text(field, value, MAX_CONTENT_CHARS)
+    if is_blank(value):
+        raise InvalidInput(f"{field} must not be blank: it has no character that can be seen", field=field)
 
 
 def _storable(field: str, value: str) -> None:
@@ -208,3 +208,12 @@ def _time(field: str, value: datetime | None) -> None:
         utc(value)
     except OverflowError as e:
         raise InvalidInput(f"{field} is outside the years 1 to 9999 in UTC", field=field) from e
+
+
+def _expiry(value: datetime | None, now: datetime) -> None:
+    _time("expires_at", value)
+    if value is not None and utc(value) <= now:
+        shown = utc(value).isoformat(timespec="seconds")
+        raise InvalidInput(
+            f"expires_at must be in the future, not {shown}: the memory would be gone at once", field="expires_at"
+        )

@@ -77,7 +77,7 @@ class Gate(Consolidation):
             reason = f"{rating.reason}: rated {rating.value:g}, below {threshold:g}"
             return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
         new = _new_memory(candidate, judged)
-        check_new(new)
+        check_new(new, self._clock())
         [index] = await index_texts(self._embedder, [new.content])
         prepared = PreparedMemory(self._ids(self._clock()), new, index)
         explicit = None

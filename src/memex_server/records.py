@@ -132,7 +132,7 @@ class Records:
             InvalidInput, RateLimited, Unavailable.
         """
         new = _memory(request, self._owner)
-        check_new(new)
+        check_new(new, self._clock())
         await self._limit(caller, "write")
         [result] = await self._keep([(request, new)])
         return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import json
 import logging
 import multiprocessing
 import multiprocessing.connection
@@ -24,12 +25,14 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from memex import __version__
 from memex.protocol.errors import MemexError, SetupError
 
 from .access import Access, is_loopback
 from .logs import configure_logging
+from .mcp.messages import INTERNAL_ERROR, error_message
 from .metrics import MULTIPROC_ENV, Metrics, forget_worker, prepare_multiprocess
 from .prepare import open_embedder, prepare
 from .settings import Settings, from_env
@@ -45,6 +48,14 @@ _END_S = 9.5  # a worker that has not ended by then is killed
 _START_S = 120
 _WATCH_S = 0.2
 _RESTART_S = 1.0
+
+_MALFORMED = {
+    "type": "about:blank",
+    "title": "Bad Request",
+    "status": 400,
+    "detail": "no request of HTTP/1.1: an unknown method, an address beyond 64 KB, or a malformed line or header",
+    "code": "http_error",
+}
 
 _Sockets = tuple[socket.socket, socket.socket]  # of REST and of MCP
 
@@ -85,13 +96,28 @@ def _config(mcp_port: int) -> uvicorn.Config:
         partial(application, mcp_port),
         factory=True,
         loop="uvloop",
-        http="httptools",
+        http=_Protocol,
         lifespan="on",
         access_log=False,
         log_config=None,
         timeout_graceful_shutdown=_GRACE_S,
         backlog=4096,
     )
+
+
+class _Protocol(HttpToolsProtocol):
+    """uvicorn's reader of HTTP, which answers what is no HTTP as everything else is answered."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer with a problem document, and close."""
+        del msg  # says no more than that it is invalid
+        body = json.dumps(_MALFORMED).encode()
+        head = (
+            "HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
 
 
 class _Server(uvicorn.Server):
@@ -254,10 +280,11 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
                 async with app.running():
                     self._mcp.set_result(app)
                     await end.wait()
-            except BaseException as e:
+            except Exception as e:  # noqa: BLE001 - whatever it is, callers are told
+                # REST goes on, and so does the process: one that ended would only be started again, in vain.
+                _LOG.error("MCP cannot be served", extra={"action": "mcp.failed"}, exc_info=e)
                 if not self._mcp.done():
-                    self._mcp.set_exception(e)
-                raise
+                    self._mcp.set_result(partial(_unserved, f"{type(e).__name__}: {e}"))
 
         # In a task of its own: what the SDK enters has to be left by the same task.
         living = asyncio.create_task(live())
@@ -265,11 +292,44 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
             yield
         finally:
             end.set()
-            await living
+            if not self._mcp.done():
+                living.cancel()  # still being loaded, and nobody waits for it any more
+            await asyncio.wait([living])
+
+
+async def _unserved(reason: str, _scope: Any, _receive: Any, send: Any) -> None:
+    """Answer a call of MCP, which could not be loaded."""
+    message = f"MCP cannot be served: {reason}; install memex[server] again, `memex doctor` says more"
+    body = json.dumps(error_message(INTERNAL_ERROR, message)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _loaded(face: str) -> Any:
-    return await asyncio.to_thread(importlib.import_module, f"memex_server.{face}")
+    loop = asyncio.get_running_loop()
+    loaded: asyncio.Future[Any] = loop.create_future()
+
+    def tell(result: Any, error: BaseException | None) -> None:
+        if loaded.cancelled():
+            return
+        if error is None:
+            loaded.set_result(result)
+        else:
+            loaded.set_exception(error)
+
+    def load() -> None:
+        result, error = None, None
+        try:
+            result = importlib.import_module(f"memex_server.{face}")
+        except BaseException as e:  # noqa: BLE001 - whoever waits gets it
+            error = e
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the service has ended meanwhile
+            loop.call_soon_threadsafe(tell, result, error)
+
+    # No thread of the loop's own, whose end would be waited for when the service is told to stop.
+    threading.Thread(target=load, daemon=True).start()
+    return await loaded
 
 
 def _bind(host: str, port: int, setting: str) -> socket.socket:

@@ -77,7 +77,7 @@ class MemoryService(Gate, Forgetting):
         Raises:
             InvalidInput, Conflict, RateLimited, Unavailable.
         """
-        check_new(new)
+        check_new(new, self._clock())
         if idempotency_key is not None:
             check_key(idempotency_key)
         [item] = await self._store([new], idempotency_key)
@@ -97,10 +97,11 @@ class MemoryService(Gate, Forgetting):
             check_key(idempotency_key)
         if len(news) > MAX_BATCH:
             raise InvalidInput(f"a batch has up to {MAX_BATCH:,} memories, not {len(news):,}", field="memories")
+        now = self._clock()
         items: dict[int, BatchItem] = {}
         valid: list[tuple[int, NewMemory]] = []
         for index, new in enumerate(news):
-            error = new if isinstance(new, Exception) else refusal_of(new)
+            error = new if isinstance(new, Exception) else refusal_of(new, now)
             if error is not None:
                 items[index] = BatchItem(index, error=error)
             elif isinstance(new, NewMemory):
@@ -255,7 +256,7 @@ class MemoryService(Gate, Forgetting):
         self, memory_id: UUID, patch: Patch, *, user_id: str | None = None, agent_id: str | None = None
     ) -> Memory:
         """Change what the patch gives and keep the rest. Raises InvalidInput, NotFound, Conflict, Unavailable."""
-        check_patch(patch)
+        check_patch(patch, self._clock())
         check_scope(user_id, agent_id)
         index = None
         if isinstance(patch.content, str):

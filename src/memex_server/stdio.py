@@ -147,7 +147,7 @@ def _claim_streams() -> tuple[int, int]:
 
 def _read(incoming: int, loop: asyncio.AbstractEventLoop, lines: Lines) -> None:
     put: Callable[[str | None], Any] = lambda line: loop.call_soon_threadsafe(lines.put_nowait, line)  # noqa: E731
-    with contextlib.suppress(RuntimeError), os.fdopen(incoming, "r", encoding="utf-8", errors="replace") as stream:
+    with contextlib.suppress(RuntimeError), os.fdopen(incoming, "r", encoding="utf-8-sig", errors="replace") as stream:
         for line in stream:
             put(line)
         put(None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
@@ -68,17 +70,29 @@ def test_mcp_over_http_keeps_no_session_and_minds_its_manners(guarded: Served) -
         answer = call(port, method, "/mcp/", headers={**_RIGHT, "Accept": "text/event-stream"})
         assert (answer.status, answer.headers["allow"]) == (405, "POST")
     assert call(port, "GET", "/v1/memories/count?user_id=u", headers=_RIGHT).status == 404
-    for body in (b"{", json.dumps([]).encode(), b'"text"'):
-        assert 400 <= _raw(port, body) < 500
+    for body, code in ((b"{", -32700), (b"[]", -32600), (b'"text"', -32600)):
+        status, answered = _raw(port, body)
+        assert (status, answered["id"], answered["error"]["code"]) == (400, None, code)
 
 
-def _raw(port: int, body: bytes) -> int:
+@pytest.mark.parametrize("line", [b"FOO /health HTTP/1.1", b"GET /" + b"x" * 70_000 + b" HTTP/1.1", b"\x16\x03\x01"])
+@pytest.mark.parametrize("name", ["MEMEX_PORT", "MEMEX_MCP_PORT"])
+def test_what_is_no_http_is_answered_with_a_problem(guarded: Served, line: bytes, name: str) -> None:
+    with socket.create_connection(("127.0.0.1", int(guarded.env[name])), timeout=20) as connection:
+        connection.sendall(line + b"\r\n\r\n")
+        head, _, body = connection.makefile("rb").read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json")
+    assert json.loads(body)["detail"].startswith("no request of HTTP/1.1")
+
+
+def _raw(port: int, body: bytes) -> tuple[int, Any]:
     import http.client
 
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     headers = {**_RIGHT, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     try:
         connection.request("POST", "/mcp/", body, headers)
-        return connection.getresponse().status
+        answer = connection.getresponse()
+        return answer.status, json.load(answer)
     finally:
         connection.close()

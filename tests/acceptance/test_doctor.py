@@ -39,6 +39,11 @@ def test_what_is_wrong_is_named_with_what_to_do(plain: Served, tmp_path: Path) -
     (tmp_path / ".cursor" / "mcp.json").write_text("{", encoding="utf-8")
     gone = {"mcpServers": {"memex": {"command": "/nowhere/memex", "args": ["mcp"]}}}
     (tmp_path / ".claude.json").write_text(json.dumps(gone), encoding="utf-8")
+    (tmp_path / ".codex").mkdir()
+    away = f"http://127.0.0.1:{free_port()}/mcp/"
+    (tmp_path / ".codex" / "config.toml").write_text(f'[mcp_servers.memex]\nurl = "{away}"\n', encoding="utf-8")
+    (tmp_path / ".hermes" / "plugins").mkdir(parents=True)
+    (tmp_path / ".hermes" / "plugins" / "memex").symlink_to("/nowhere")
     with socket.create_server(("127.0.0.1", 0)) as other:
 
         def answer() -> None:
@@ -62,6 +67,8 @@ def test_what_is_wrong_is_named_with_what_to_do(plain: Served, tmp_path: Path) -
         "database": "the database does not answer",
         "cursor": "mend the file by hand",
         "claude-code": "run `memex connect claude-code`",
+        "codex": "start `memex serve`",
+        "hermes": "run `memex connect hermes`",
         "round trip": "unavailable",
     }
     for what, hint in expected.items():

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from memex.connect.hooks import last_turn
-from tests.acceptance.served import MEMEX, Served, free_port
+from tests.acceptance.served import MEMEX, Served, call, free_port
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -106,12 +106,16 @@ def test_a_turn_is_remembered_and_the_next_session_begins_with_it(plain: Served,
         _said("user", "什么时候部署？"),
         {"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash", "input": {}}]}},
         {"type": "user", "message": {"content": [{"type": "tool_result", "content": "ok"}]}},
-        _said("assistant", "周五晚上。"),
+        _said(
+            "assistant", "<memex-memory>\n1. an old note\n</memex-memory>\n周五晚上。密钥是sk-abcdefghijklmnopqrstuvwx"
+        ),
     )
+    # MCP comes up behind REST, and an early call waits for it, longer than a hook does.
+    assert call(int(plain.env["MEMEX_MCP_PORT"]), "GET", "/mcp/").status == 405
     given = {"session_id": "s-1", "transcript_path": transcript, "hook_event_name": "Stop"}
     assert _hook("Stop", given, url)[0] == ""
     [memory] = plain.call("GET", "/v1/memories?user_id=ann").json()["memories"]
-    assert memory["content"] == "User: 什么时候部署？\nAssistant: 周五晚上。"
+    assert memory["content"] == "User: 什么时候部署？\nAssistant: \n周五晚上。密钥是[redacted]"
     assert (memory["agent_id"], memory["memory_type"]) == ("claude-code", "episodic")
     assert _hook("Stop", {**given, "stop_hook_active": True}, url)[0] == ""
     assert plain.call("GET", "/v1/memories/count?user_id=ann").json()["count"] == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -131,8 +130,9 @@ def test_a_line_that_is_no_message_is_an_error_and_the_conversation_goes_on(used
         errors.append(message)
     assert message is not None
     assert message["result"]["structuredContent"]["count"] == 0
-    assert [error["error"]["code"] for error in errors if error.get("id") == 77] == [-32601]
-    assert all("error" in error or "method" in error for error in errors), json.dumps(errors)
+    told = [(error["id"], error["error"]["code"]) for error in errors]
+    # In any order: the first three are answered at once, the last by the SDK.
+    assert sorted(told, key=str) == [(77, -32601), (None, -32600), (None, -32700), (None, -32700)]
     assert talker.close() == 0
 
 

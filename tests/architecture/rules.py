@@ -44,7 +44,7 @@ _MEMEX: dict[str, set[str]] = {
     "extract": {"core", "protocol"},
     "transport": {"protocol"},
     "matrix": {"core", "protocol"},
-    "connect": {"protocol"},
+    "connect": {"core", "protocol"},
     "backend": {"protocol", "core", "extract", "transport", "matrix"},
 }
 # The shell around them may use all of memex.

@@ -10,6 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import io
+import json
+import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -18,6 +22,7 @@ from typing import Any, Protocol, TypeVar
 import httpx
 from mcp import Client, StdioServerParameters
 
+from memex.cli import main
 from memex.client import Memex
 from memex.protocol.errors import MemexError
 from memex.rest import memory_document
@@ -27,7 +32,7 @@ from memex_server.wiring import open_memex
 from tests.acceptance.served import MEMEX, Served
 
 __all__ = [
-    "DOORS", "Door", "Mcp", "Opener", "Outcome", "Python", "Rest", "held", "mcp_http", "mcp_memory", "mcp_stdio", "python",
+    "DOORS", "Cli", "Door", "Mcp", "Opener", "Outcome", "Python", "Rest", "held", "mcp_http", "mcp_memory", "mcp_stdio", "python",
     "rest",
 ]  # fmt: skip
 
@@ -123,6 +128,54 @@ class Python:
         return memory_document(client.get(**given) if operation == "get_memory" else client.patch(**given))
 
 
+class Cli:
+    """The command line, in this process: one command at a time, since all write to the same standard output."""
+
+    # The name of an argument, where the option is called otherwise.
+    _OPTIONS = {  # noqa: RUF012 - a table
+        "user_id": "--user", "agent_id": "--agent", "memory_type": "--type", "occurred_at": "--at", "tags": "--tag",
+        "top_k": "--top-k",
+    }  # fmt: skip
+    _CODES = {2: "invalid_input", 3: "not_found", 4: "unavailable"}  # noqa: RUF012 - another
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._one = threading.Lock()
+
+    async def do(self, operation: str, **arguments: Any) -> Outcome:
+        given = dict(arguments)
+        command = operation.split("_", maxsplit=1)[0]
+        words = [command, "--url", self._url, "--json"]
+        last = [given.pop(name) for name in ("query", "memory_id") if name in given]
+        text = given.pop("content", None)
+        if command == "store":
+            last = ["-"]  # the text comes by standard input, which holds what an argument cannot
+        elif text is not None:
+            given["text"] = text
+        for name, value in given.items():
+            option = self._OPTIONS.get(name, f"--{name}")
+            for one in value if isinstance(value, list) and name == "tags" else [value]:
+                words += [option, one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)]
+        status, out, err = await asyncio.to_thread(self._run, [*words, *last], text or "")
+        if status == 0:
+            return Outcome("ok", json.loads(out))
+        for name, option in self._OPTIONS.items():
+            err = err.replace(f"argument {option}", name)
+        return Outcome(self._CODES[status], text=err)
+
+    def _run(self, words: list[str], text: str) -> tuple[int, str, str]:
+        out, err = io.StringIO(), io.StringIO()
+        with self._one, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            before, sys.stdin = sys.stdin, io.StringIO(text)
+            try:
+                status = main(words)
+            except SystemExit as e:
+                status = int(e.code or 0)
+            finally:
+                sys.stdin = before
+        return status, out.getvalue(), err.getvalue()
+
+
 @contextlib.asynccontextmanager
 async def held(context: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
     """Enter and leave `context` in a task of its own: a fixture begins and ends in two, which clients do not bear."""
@@ -179,6 +232,11 @@ async def mcp_memory(served: Served) -> AsyncIterator[Door]:
 
 
 @contextlib.asynccontextmanager
+async def cli(served: Served) -> AsyncIterator[Door]:
+    yield Cli(f"http://127.0.0.1:{served.port}")
+
+
+@contextlib.asynccontextmanager
 async def python(served: Served) -> AsyncIterator[Door]:
     yield Python(Memex(f"http://127.0.0.1:{served.port}"))
 
@@ -186,6 +244,7 @@ async def python(served: Served) -> AsyncIterator[Door]:
 DOORS: dict[str, Opener] = {
     "REST": rest,
     "Python client": python,
+    "CLI": cli,
     "MCP in memory": mcp_memory,
     "MCP over HTTP": mcp_http,
     "MCP over stdio": mcp_stdio,

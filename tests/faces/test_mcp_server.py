@@ -236,3 +236,15 @@ async def test_the_prompt_and_the_resource_hold_memory_inside_its_fence(ask: Any
         assert first.startswith("<memex-")
         assert last == first.replace("<", "</")
         assert not [line for line in inside if "<memex" in line.lower() or "</memex" in line.lower() or "＜" in line]
+
+
+async def test_what_memory_had_shown_is_not_stored_again(memories: FakeService, ask: Any) -> None:
+    await ask.call_tool("store_memory", {"content": "部署只在周五晚上进行"})
+    block = (await ask.get_prompt("recall")).messages[0].content.text
+    for _ in range(3):  # a turn that holds the block, the block alone, again and again
+        turn = await ask.call_tool("store_memory", {"content": f"{block}\nUser: thanks, 了解です"})
+        assert turn.structured_content["content"] == "User: thanks, 了解です"
+        alone = await ask.call_tool("store_memory", {"content": block})
+        assert (alone.meta or {})["memex/code"] == "invalid_input"
+        block = (await ask.get_prompt("recall")).messages[0].content.text
+    assert len(memories.memories) == 2

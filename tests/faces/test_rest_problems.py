@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator
+from urllib.parse import unquote
 
 import httpx
 import pytest
@@ -97,7 +98,8 @@ async def test_an_outage_says_when_to_come_back(client: httpx.AsyncClient, fake:
 
 @pytest.mark.parametrize("path", ["/", "/nope", "/v1", "/v1/memories/", "/v1/memories/a/b/c", "/V1/memories", "/%00"])
 async def test_an_unknown_path_is_404(client: httpx.AsyncClient, path: str) -> None:
-    checked(await client.get(path), 404, "not_found")
+    problem = checked(await client.get(path), 404, "not_found")
+    assert unquote(path) in str(problem["detail"])
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,19 @@ async def test_moments_beyond_the_calendar_are_refused(database: Database, clock
         await service.patch(stored.memory.id, Patch(occurred_at=beyond))
 
 
+async def test_an_expiry_that_has_passed_is_refused_and_changes_nothing(database: Database, clock: FrozenClock) -> None:
+    service = make_service(database, clock)
+    stored = await service.store(memory("kept", expires_at=clock.now + timedelta(seconds=1)))
+    for past in (clock.now, clock.now - timedelta(days=400), clock.now.replace(tzinfo=None)):
+        with pytest.raises(InvalidInput, match="expires_at must be in the future"):
+            await service.store(memory("gone at once", expires_at=past))
+        with pytest.raises(InvalidInput, match="expires_at must be in the future"):
+            await service.patch(stored.memory.id, Patch(expires_at=past))
+        [item] = await service.store_batch([memory("gone at once", expires_at=past)])
+        assert isinstance(item.error, InvalidInput)
+    assert await service.count(user_id="ann", agent_id=None) == 1
+
+
 @pytest.mark.parametrize("edge", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
 async def test_the_ends_of_the_calendar_are_kept_and_found(service: MemoryService, edge: datetime) -> None:
     stored = await service.store(memory("at the edge", occurred_at=edge))

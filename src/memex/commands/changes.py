@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.memory import MemoryType
 from ..protocol.errors import InvalidInput
 from ..rest import memory_document, plain
-from .options import add_call, agent_of, user_of
+from .options import add_call, agent_of, json_object, user_of
 from .output import one_line, print_json, print_table, safe
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def add_change_commands(commands: Any, env: Mapping[str, str]) -> None:
     update.add_argument("--importance", type=float, help="0 to 2")
     update.add_argument("--type", choices=_TYPES, help="what kind of memory it is")
     update.add_argument("--tag", action="append", help="instead of the tags it has; may be repeated; empty for none")
+    update.add_argument("--metadata", type=json_object, metavar="JSON", help="an object, instead of the one it has")
     update.add_argument("--source", help="where it comes from")
     update.add_argument("--at", dest="occurred_at", metavar="TIME", help="when it happened")
     update.add_argument("--pinned", choices=("yes", "no"), help="whether forgetting leaves it alone")
@@ -99,13 +100,16 @@ def _update(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) 
         "importance": options.importance,
         "memory_type": options.type,
         "tags": None if options.tag is None else [tag for tag in options.tag if tag],
+        "metadata": options.metadata,
         "source": options.source,
         "occurred_at": options.occurred_at,
         "pinned": None if options.pinned is None else options.pinned == "yes",
     }
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:
-        raise InvalidInput("nothing to change: give --text, --importance, --type, --tag, --source, --at or --pinned")
+        raise InvalidInput(
+            "nothing to change: give --text, --importance, --type, --tag, --metadata, --source, --at or --pinned"
+        )
     return _shown(options, client.patch(options.id, user_id=user_of(options, env), **changes), "updated")
 
 

@@ -1,4 +1,4 @@
-"""`memex search`, `store`, `get`, `delete`, `list`, `count` and `health`: one call of the service each."""
+"""`memex search`, `store`, `get`, `delete`, `list`, `count`, `health`: one call of the service each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.memory import Hit, Memory, MemoryType, SearchMode
 from ..protocol.errors import InvalidInput
 from ..rest import memory_document
-from .options import add_call, agent_of, user_of
+from .options import add_call, agent_of, json_object, user_of
 from .output import explained, one_line, print_json, print_table, safe
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def add_memory_commands(commands: Any, env: Mapping[str, str]) -> None:
     store.add_argument("--type", choices=_TYPES, help="(default episodic)")
     store.add_argument("--importance", type=float, help="0 to 2 (default 1)")
     store.add_argument("--tag", action="append", default=[], help="may be repeated")
+    store.add_argument("--metadata", type=json_object, metavar="JSON", help="an object of your own (service only)")
     store.add_argument("--source", help="where it comes from")
     store.add_argument("--session", help="the conversation that it belongs to")
     store.add_argument("--at", dest="occurred_at", metavar="TIME", help="when it happened (default: now)")
@@ -90,7 +91,8 @@ def _search(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) 
         **given,
     )
     if options.json:
-        print_json({"results": [_hit_document(hit) for hit in hits], "total": len(hits)})
+        results = [_hit_document(hit) for hit in hits]
+        print_json({"results": results, "query": " ".join(options.query), "total": len(hits)})
         return 0
     for rank, hit in enumerate(hits, 1):
         shown = hit.highlight or hit.memory.content
@@ -120,6 +122,7 @@ def _store(options: argparse.Namespace, client: Memex, env: Mapping[str, str]) -
         memory_type=options.type or "episodic",
         importance=1.0 if options.importance is None else options.importance,
         tags=options.tag,
+        metadata=options.metadata or {},
         source=options.source,
         session_id=options.session,
         occurred_at=options.occurred_at,

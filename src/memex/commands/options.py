@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "agent_of",
     "client_of",
     "exit_status",
+    "json_object",
     "on_plugin",
     "url_of",
     "user_of",
@@ -45,6 +47,14 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--user", help="whose memory (default: MEMEX_USER_ID, else this account)")
     parser.add_argument("--agent", help="as which agent; in searches and lists only this agent's (default: all)")
     parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Read an argument that is a JSON object. Raises ValueError or ArgumentTypeError, of which argparse tells."""
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise argparse.ArgumentTypeError('must be a JSON object like {"key": "value"}')
+    return found
 
 
 def add_plugin(parser: argparse.ArgumentParser) -> None:

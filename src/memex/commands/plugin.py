@@ -21,7 +21,7 @@ from .output import one_line, print_json, print_table, safe
 
 __all__ = ["COMMANDS"]
 
-_SERVICE_ONLY = ("user", "agent", "type", "importance", "alpha", "mode", "explain")
+_SERVICE_ONLY = ("user", "agent", "type", "importance", "metadata", "alpha", "mode", "explain")
 
 
 def _status(options: argparse.Namespace, env: Mapping[str, str]) -> int:

@@ -17,7 +17,7 @@ from .apply import Change, diff_of, forget, missing_folders, read, read_record, 
 from .clients import Client, Place, Scope, Server, place_of
 from .hooks import with_hooks, without_hooks
 
-__all__ = ["Language", "Request", "connect", "disconnect", "record_of"]
+__all__ = ["Language", "Request", "connect", "disconnect", "hermes_link", "record_of"]
 
 Language = Literal["en", "zh"]
 _COMMAND_S = 60
@@ -145,12 +145,13 @@ def _skill(language: Language) -> str:
 # -- hermes: the plugin is this package itself, so it is a link ------------------------------------
 
 
-def _hermes_link(place: Place) -> Path:
+def hermes_link(place: Place) -> Path:
+    """Return where Hermes looks for the plugin."""
     return place.folder("HERMES_HOME", ".hermes") / "plugins" / "memex"
 
 
 def _connect_hermes(request: Request) -> list[str]:
-    link, target = _hermes_link(request.place), Path(__file__).resolve().parent.parent
+    link, target = hermes_link(request.place), Path(__file__).resolve().parent.parent
     if link.is_symlink() and link.resolve() == target:
         return [f"hermes: {link} is there already"]
     if link.is_symlink() or link.exists():
@@ -168,7 +169,7 @@ def _connect_hermes(request: Request) -> list[str]:
 
 
 def _disconnect_hermes(request: Request) -> list[str]:
-    link, target = _hermes_link(request.place), Path(__file__).resolve().parent.parent
+    link, target = hermes_link(request.place), Path(__file__).resolve().parent.parent
     if not link.is_symlink() or link.resolve() != target:
         return ["hermes: was not connected"]
     if request.dry_run:

@@ -7,22 +7,26 @@ import http.client
 import json
 import os
 import select
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from ..protocol.errors import SetupError
 from .apply import read
 from .clients import CLIENTS, Client, Place, Server, place_of
+from .connecting import hermes_link
 from .edit import get_json
 
 __all__ = ["Finding", "check_all"]
 
 _USER = "memex-doctor"
+_PORT_S = 5  # MCP answers a moment after REST
 _ROUND_TRIP_S = 90.0  # the first start of all makes database and model
 
 
@@ -37,10 +41,12 @@ class Finding:
 
 def check_all(place: Place, records: Path, env: Mapping[str, str], command: Sequence[str]) -> list[Finding]:
     """Return what was found; nothing is raised and nothing stays behind."""
-    ports = [("REST", int(env.get("MEMEX_PORT") or 8000)), ("MCP", int(env.get("MEMEX_MCP_PORT") or 8001))]
+    ports = [("REST", env.get("MEMEX_PORT") or "8000"), ("MCP", env.get("MEMEX_MCP_PORT") or "8001")]
     return [
-        *(_port(name, port) for name, port in ports),
+        # One that is no number is the finding about the settings.
+        *(_port(name, int(port)) for name, port in ports if port.isascii() and port.isdigit() and int(port) < 65536),
         *_clients(place, records),
+        *_hermes(place),
         _round_trip(command, env),
     ]
 
@@ -55,11 +61,13 @@ def _wrong(what: str, detail: str) -> Finding:
 
 def _port(name: str, port: int) -> Finding:
     what = f"port of {name}"
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PORT_S)
     try:
         connection.request("GET", "/health/live" if name == "REST" else "/mcp/")
         answer = connection.getresponse()
         body = answer.read(2000)
+    except TimeoutError:
+        return _wrong(what, f"whatever listens on {port} does not answer within {_PORT_S} s: see what it is, try again")
     except (OSError, http.client.HTTPException):
         return _well(what, f"{port} is free: `memex serve` does not run, which stdio clients do not need")
     finally:
@@ -103,11 +111,35 @@ def _entry_of(client: Client, text: str) -> Any:
 
 
 def _program_of(name: str, client: Client, entry: Any) -> Finding:
+    url = entry.get("url") if isinstance(entry, dict) else None
+    if isinstance(url, str):
+        if _is_listened_on(url):
+            return _well(name, f"is connected in {client.file} to {url}")
+        return _wrong(name, f"{client.file} names {url}, where nothing answers: start `memex serve`")
     command = entry.get("command") if isinstance(entry, dict) else None
     program = command[0] if isinstance(command, list) and command else command
     if isinstance(program, str) and os.sep in program and not os.access(program, os.X_OK):
         return _wrong(name, f"{client.file} names {program}, which is gone: run `memex connect {name}`")
     return _well(name, f"is connected in {client.file}")
+
+
+def _is_listened_on(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        with socket.create_connection((parts.hostname or "", port), timeout=_PORT_S):
+            return True
+    except (OSError, ValueError):
+        return False
+
+
+def _hermes(place: Place) -> list[Finding]:
+    link = hermes_link(place)
+    if link.exists():
+        return [_well("hermes", f"is connected by {link}")]
+    if link.is_symlink():
+        return [_wrong("hermes", f"{link} points to nothing: remove it, and run `memex connect hermes`")]
+    return []
 
 
 def _round_trip(command: Sequence[str], env: Mapping[str, str]) -> Finding:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from ..core.fence import without_recalled
+from ..core.redact import redact
 from .edit import get_json, remove_json, set_json
 
 __all__ = ["DEADLINE_S", "EVENTS", "last_turn", "run_hook", "with_hooks", "without_hooks"]
@@ -77,7 +79,8 @@ def _context(url: str, token: str, user_id: str, deadline: float) -> str:
 
 
 def _remember(given: Mapping[str, Any], url: str, token: str, user_id: str, deadline: float) -> None:
-    turn = last_turn(_tail(Path(given["transcript_path"])))
+    # What memory had shown is not news, and what is secret is nobody's memory.
+    turn = redact(without_recalled(last_turn(_tail(Path(given["transcript_path"])))))[0]
     if not turn:
         return
     arguments = {

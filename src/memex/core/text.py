@@ -23,6 +23,7 @@ __all__ = [
     "estimate_tokens",
     "fold",
     "invalid_reason",
+    "is_blank",
     "names",
     "passages",
     "sentences",
@@ -127,6 +128,15 @@ def content_hash(text: str) -> bytes:
     """Return the SHA-256 under which two texts count as the same: NFC, trimmed, whitespace runs as one space."""
     normal = " ".join(unicodedata.normalize("NFC", text).split())
     return hashlib.sha256(normal.encode("utf-8", "surrogatepass")).digest()
+
+
+# Letters and symbols that show nothing: Hangul and other fillers, the empty Braille cell.
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+
+
+def is_blank(text: str) -> bool:
+    """Whether nobody can see anything of `text`: spaces, controls, zero-width characters and fillers only."""
+    return all(unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Zs"} or char in _FILLERS for char in text)
 
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -8,6 +8,7 @@ made of many (summary, meta).
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -341,7 +342,8 @@ def _set(instance: object, name: str, value: object) -> None:
 
 
 def _check_content(content: str, name: str) -> None:
-    if not content.strip():
+    # Spaces, controls and zero-width characters: what nobody can see.
+    if all(unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Zs"} for char in content):
         raise InvalidInput(f"{name} must not be blank", field=name)
     if len(content) > MAX_CONTENT_CHARS:
         raise TooLarge(f"{name} has {len(content):,} characters, more than {MAX_CONTENT_CHARS:,}")

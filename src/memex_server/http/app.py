@@ -17,7 +17,7 @@ from memex.protocol.errors import MemexError
 from memex_server.access import Access
 from memex_server.http import health, lifecycle, protocol, v1
 from memex_server.http.docs import add_docs
-from memex_server.http.errors import HttpProblem, InvalidRequest, answer_of
+from memex_server.http.errors import HttpProblem, InvalidRequest, answer_of, clip
 from memex_server.http.middleware import Shell
 from memex_server.http.openapi import with_problem_media_type
 from memex_server.http.routing import RouteTable
@@ -113,7 +113,8 @@ def create_app(
 async def _handle(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         headers = [(name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()]
-        message = f"there is nothing at this path: {request.method}" if error.status_code == 404 else error.detail
+        nothing = f"there is nothing at {clip(request.url.path)}; /docs lists the paths"
+        message = nothing if error.status_code == 404 else error.detail
         error = HttpProblem(error.status_code, message, headers=headers)
     elif isinstance(error, RequestValidationError):
         error = InvalidRequest(

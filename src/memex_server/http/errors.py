@@ -24,6 +24,7 @@ from memex.protocol.errors import (
 )
 from memex.protocol.ops import PREFIX
 from memex_server.http.answer import Answer, Headers, dump
+from memex_server.http.fields import NO_NUL, PRINTABLE
 from memex_server.logs import request_id
 
 __all__ = [
@@ -65,7 +66,8 @@ _CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "u
 
 # pydantic's own words would show a pattern or an implementation type.
 _MESSAGES = {
-    "string_pattern_mismatch": "must not contain the NUL character; an Idempotency-Key is printable ASCII",
+    NO_NUL: "must not contain the NUL character",
+    PRINTABLE: "must be printable ASCII",
     "string_unicode": "contains a lone surrogate, which is not Unicode text",
     "extra_forbidden": "is not known here",
     "missing": "is required",
@@ -175,10 +177,12 @@ def field_errors(error: ValidationError, prefix: str = "") -> list[FieldError]:
     for item in error.errors(include_url=False, include_input=False):
         # Union members and "[key]" markers are pydantic's view, not a place in the caller's document.
         where = ".".join(clip(str(part)) for part in (prefix, *item["loc"]) if part != "")
-        message = item["msg"]
+        message, kind = item["msg"], item["type"]
+        if kind == "string_pattern_mismatch":
+            kind = item["ctx"]["pattern"]
         if item["type"] == "json_invalid":
             message = f"is not valid JSON: {item['ctx']['error']}"
-        found[(where, clip(_MESSAGES.get(item["type"], message), 200))] = None
+        found[(where, clip(_MESSAGES.get(kind, message), 200))] = None
     return [{"field": where, "message": message} for where, message in found]
 
 

@@ -23,6 +23,8 @@ from memex.core.memory import (
 
 __all__ = [
     "MAX_CURSOR_CHARS",
+    "NO_NUL",
+    "PRINTABLE",
     "Alpha",
     "Content",
     "Cursor",
@@ -49,7 +51,8 @@ __all__ = [
 MAX_CURSOR_CHARS = 2048
 
 # PostgreSQL text cannot hold NUL. Lone surrogates never get this far: the JSON parser refuses them.
-_NO_NUL = r"^[^\u0000]*$"
+NO_NUL = r"^[^\u0000]*$"
+PRINTABLE = r"^[ -~]+$"  # what a header can hold
 
 _DATE_TIME = re.compile(r"\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?([Zz]|[+-]\d{2}(:?\d{2})?)?)?")
 
@@ -109,18 +112,18 @@ def _searchable(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS, pattern=_NO_NUL)]
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS, pattern=NO_NUL)]
 SessionId = Annotated[
     Id, BeforeValidator(_number_as_text, json_schema_input_type=Id | Annotated[int, Field(ge=-(2**63), lt=2**63)])
 ]
-Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT_CHARS, pattern=_NO_NUL)]
-Query = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS, pattern=_NO_NUL)]
-Source = Annotated[str, Field(min_length=1, max_length=MAX_SOURCE_CHARS, pattern=_NO_NUL)]
-Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, pattern=_NO_NUL)]
-Text = Annotated[str, Field(pattern=_NO_NUL)]
+Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT_CHARS, pattern=NO_NUL)]
+Query = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS, pattern=NO_NUL)]
+Source = Annotated[str, Field(min_length=1, max_length=MAX_SOURCE_CHARS, pattern=NO_NUL)]
+Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG_CHARS, pattern=NO_NUL)]
+Text = Annotated[str, Field(pattern=NO_NUL)]
 Word = Annotated[Text, Field(max_length=MAX_TAG_CHARS)]
 Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
-Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR_CHARS, pattern=_NO_NUL)]
+Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR_CHARS, pattern=NO_NUL)]
 Metadata = Annotated[dict[str, Any], AfterValidator(_storable)]
 MetadataFilter = Annotated[dict[str, Any], AfterValidator(_searchable)]
 Instant = Annotated[datetime, BeforeValidator(_written_time), AfterValidator(_in_utc)]

@@ -11,6 +11,7 @@ from fastapi import Body, Header, Path, Query
 from memex_server.http import documents as out
 from memex_server.http import examples
 from memex_server.http.answer import Answer, dump
+from memex_server.http.fields import PRINTABLE
 from memex_server.http.openapi import problems
 from memex_server.http.routing import DirectRoute
 from memex_server.http.schemas import (
@@ -35,7 +36,7 @@ _Key = Annotated[
         description="The same key with the same body is done once, and answered alike; with another body it is a 409.",
         min_length=1,
         max_length=255,
-        pattern=r"^[ -~]+$",
+        pattern=PRINTABLE,
         examples=["7f1c9a52-store-1"],
     ),
 ]

@@ -208,7 +208,7 @@ _TOOLS = (
         "Store a memory",
         "Store a text exactly as it is given, with type, importance, tags and time. Use it to record events and turns, "
         "or when you control what is kept; for 'remember that …' use save_memory, which weighs, merges and corrects. "
-        "The same text of one user, agent and type is one memory.",
+        "The same text of one user, agent and type is one memory; a block of recalled memory in it is left out.",
         {
             "content": _text("The text, kept as it is.", MAX_CONTENT_CHARS),
             "memory_type": {**_TYPE, "default": MemoryType.EPISODIC.value},

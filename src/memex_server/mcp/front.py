@@ -8,13 +8,13 @@ kept, and takes over; its own answer to `initialize`, which the client has had, 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from memex._version import __version__
 
 from .catalogue import INSTRUCTIONS, PROMPT, Profile, tools_of
+from .messages import dumped, parsed, refusal_of
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -75,7 +75,9 @@ class Front:
             if line is None:
                 self._lines.put_nowait(None)
                 return
-            message = _parsed(line)
+            if self._refused(line):
+                continue
+            message = parsed(line)
             request_id, method = message.get("id"), message.get("method")
             result = handshake(method, message.get("params"), self._profile) if request_id is not None else None
             greeted = self._answered is not None or method == "initialize"
@@ -87,7 +89,7 @@ class Front:
             if method == "initialize":
                 self._kept.append(line)  # the SDK has to see it as well
                 self._answered = request_id
-            self._write(_dumped({"jsonrpc": "2.0", "id": request_id, "result": result}))
+            self._write(dumped({"jsonrpc": "2.0", "id": request_id, "result": result}))
 
     # -- what the SDK takes for files ------------------------------------------------------------
 
@@ -95,13 +97,14 @@ class Front:
         for line in self._kept:
             yield self._noted(line)
         while (coming := await self._lines.get()) is not None:
-            yield self._noted(coming)
+            if not self._refused(coming):
+                yield self._noted(coming)
         # A client may send its last calls and close its end; they are answered all the same.
         await asyncio.wait({asyncio.ensure_future(self._idle.wait())}, timeout=_LAST_CALLS_S)
 
     async def write(self, text: str) -> None:
         """Pass on one message of the SDK, unless the client has had it."""
-        message = _parsed(text)
+        message = parsed(text)
         if "method" not in message:
             request_id = message.get("id")
             self._pending.discard(request_id)
@@ -115,8 +118,15 @@ class Front:
     async def flush(self) -> None:
         """Do nothing: `write` has written."""
 
+    def _refused(self, line: str) -> bool:
+        """Answer a line that is no message; an empty one is passed over."""
+        refusal = refusal_of(line) if line.strip() else None
+        if refusal is not None:
+            self._write(dumped(refusal))
+        return refusal is not None or not line.strip()
+
     def _noted(self, line: str) -> str:
-        message = _parsed(line)
+        message = parsed(line)
         if "method" in message and message.get("id") is not None:
             self._pending.add(message["id"])
             self._idle.clear()
@@ -136,15 +146,3 @@ async def serve_lines(
     ends = cast(Any, front)  # the SDK asks for anyio's files, and uses what is above
     async with stdio_server(ends, ends) as (incoming, outgoing):
         await made.run(incoming, outgoing, made.create_initialization_options())
-
-
-def _parsed(line: str) -> dict[str, Any]:
-    try:
-        message = json.loads(line)
-    except ValueError:
-        return {}  # the SDK tells the client
-    return message if isinstance(message, dict) else {}
-
-
-def _dumped(message: dict[str, Any]) -> str:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")) + "\n"

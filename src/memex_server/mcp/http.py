@@ -9,22 +9,21 @@ from typing import Any
 
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from memex.protocol.errors import Unauthorized
 from memex_server.access import Access
 from memex_server.service import MemoryService
 from memex_server.settings import Settings
 
+from .messages import INVALID_REQUEST, error_message, refusal_of
 from .server import build
 
 __all__ = ["McpApp", "build_for"]
 
 _PATHS = frozenset({"/mcp", "/mcp/"})
-
-
-_INVALID_REQUEST = -32600
 
 
 def build_for(service: MemoryService, settings: Settings) -> Server[Any]:
@@ -38,6 +37,8 @@ class McpApp:
 
     def __init__(self, server: Server[Any], settings: Settings, *, access: Access) -> None:
         self._access = access
+        # The body comes as one message from it, or not at all.
+        self._limited = RequestBodyLimitMiddleware(self._read, settings.server.max_body_bytes)
         self._manager = StreamableHTTPSessionManager(
             server,
             json_response=True,
@@ -61,11 +62,24 @@ class McpApp:
             # Stateless: there is neither a stream to listen to nor a session to end.
             answer = _refused(405, "send a POST; this server keeps no session", {"Allow": "POST"})
         else:
-            await self._manager.handle_request(scope, receive, send)
+            await self._limited(scope, receive, send)
             return
         await answer(scope, receive, send)
 
+    async def _read(self, scope: Scope, receive: Receive, send: Send) -> None:
+        first: Message | None = await receive()
+        refusal = refusal_of(first.get("body", b"")) if first and scope["method"] == "POST" else None
+        if refusal is not None:
+            await JSONResponse(refusal, 400)(scope, receive, send)
+            return
+
+        async def again() -> Message:
+            nonlocal first
+            message, first = first, None
+            return message or await receive()
+
+        await self._manager.handle_request(scope, again, send)
+
 
 def _refused(status: int, message: str, headers: Mapping[str, str]) -> JSONResponse:
-    error = {"code": _INVALID_REQUEST, "message": message}
-    return JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, status, headers)
+    return JSONResponse(error_message(INVALID_REQUEST, message), status, headers)

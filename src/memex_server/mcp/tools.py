@@ -8,6 +8,8 @@ from typing import Any
 
 from memex.core.lifecycle import Candidate
 from memex.core.memory import UNSET, Filters, MemoryType, NewMemory, Patch, SearchRequest
+from memex.core.render import is_rendered, without_rendered
+from memex.protocol.errors import InvalidInput
 from memex_server.service import MemoryService
 
 from .documents import found_document, memory_document
@@ -60,10 +62,15 @@ async def _retract_memory(service: MemoryService, caller: Caller, given: _Argume
 
 
 async def _store_memory(service: MemoryService, caller: Caller, given: _Arguments) -> dict[str, Any]:
+    content = given["content"]
+    if is_rendered(content):  # an agent that keeps its turns would keep what it was shown, turn by turn
+        content = without_rendered(content)
+        if not content:
+            raise InvalidInput("content: is what memory itself had shown, and nothing else", field="content")
     new = NewMemory(
         user_id=given.get("user_id", caller.user_id),
         agent_id=given.get("agent_id", caller.agent_id),
-        content=given["content"],
+        content=content,
         memory_type=MemoryType(given["memory_type"]),
         importance=given["importance"],
         tags=given.get("tags", ()),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memex.core.text import content_hash, fold, invalid_reason, term_counts, term_hash, terms
+from memex.core.text import content_hash, fold, invalid_reason, is_blank, term_counts, term_hash, terms
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 
@@ -218,3 +218,23 @@ def test_what_a_database_cannot_hold_is_refused_with_its_place(text: str, part: 
 )
 def test_control_characters_and_joiners_are_accepted(text: str) -> None:
     assert invalid_reason(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "blank"),
+    [
+        ("", True),
+        (" \t\n\u3000\u00a0\u2028", True),
+        ("\u200b\u200c\u200d\u2060\ufeff\u00ad", True),
+        ("\u202e\u061c\U000e0061", True),
+        ("\u3164\u2800\uffa0", True),
+        ("\u200bx", False),
+        ("。", False),
+        ("ー", False),
+        ("👍🏽", False),
+        ("\ue000", False),  # somebody's own font may show it
+        ("\U0001fae9", False),  # newer than the tables of some Pythons
+    ],
+)
+def test_a_text_is_blank_where_nothing_of_it_can_be_seen(text: str, blank: bool) -> None:
+    assert is_blank(text) is blank

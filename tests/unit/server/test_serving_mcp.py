@@ -1,0 +1,93 @@
+"""MCP comes up behind REST: early calls wait for it, and neither a failure nor a slow load holds anything up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from memex_server import serve
+from memex_server.access import Access
+from memex_server.settings import from_env
+from tests.faces.fake_service import FakeService
+
+_PORT = 8001
+_CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "count_memories", "arguments": {}}}
+
+
+class _Load:
+    """Loads a module when it is told to, or fails."""
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.failure = failure
+        self.may_end = asyncio.Event()
+        self._load = serve._loaded
+
+    async def __call__(self, face: str) -> Any:
+        await self.may_end.wait()
+        if self.failure:
+            raise self.failure
+        return await self._load(face)
+
+
+def _application() -> Any:
+    app = object.__new__(serve.application)  # without its constructor, which reads the environment
+    app._mcp_port = _PORT
+    app._settings = from_env({})
+    app._mcp = asyncio.get_running_loop().create_future()
+    return app
+
+
+async def _asked(app: Any) -> tuple[int, Any]:
+    headers = [(b"content-type", b"application/json"), (b"accept", b"application/json"), (b"host", b"127.0.0.1")]
+    scope = {"type": "http", "method": "POST", "path": "/mcp/", "headers": headers, "server": ("127.0.0.1", _PORT)}
+    told: list[Any] = []
+
+    async def receive() -> Any:
+        if told:
+            await asyncio.Event().wait()  # the client stays
+        return {"type": "http.request", "body": json.dumps(_CALL).encode(), "more_body": False}
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    async with asyncio.timeout(20):
+        await app({**scope, "query_string": b"", "raw_path": b"/mcp/"}, receive, send)
+    return told[0]["status"], json.loads(b"".join(message.get("body", b"") for message in told))
+
+
+async def test_calls_that_come_early_wait_and_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = _Load()
+    monkeypatch.setattr(serve, "_loaded", load)
+    app = _application()
+    async with app._serving_mcp(FakeService().as_service(), Access()):
+        early = [asyncio.create_task(_asked(app)) for _ in range(3)]
+        assert not (await asyncio.wait(early, timeout=0.05))[0]
+        load.may_end.set()
+        for status, answer in await asyncio.gather(*early):
+            assert (status, answer["result"]["structuredContent"]["count"]) == (200, 0)
+
+
+async def test_what_cannot_be_loaded_is_told_by_each_call(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    load = _Load(ImportError("No module named 'anyio'"))
+    load.may_end.set()
+    monkeypatch.setattr(serve, "_loaded", load)
+    app = _application()
+    async with app._serving_mcp(FakeService().as_service(), Access()):
+        for _ in range(2):
+            status, answer = await _asked(app)
+            assert status == 503
+            assert "MCP cannot be served: ImportError: No module named 'anyio'" in answer["error"]["message"]
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == ["MCP cannot be served"]
+
+
+async def test_the_end_does_not_wait_for_what_is_still_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "_loaded", _Load())
+    app = _application()
+    async with asyncio.timeout(5):
+        async with app._serving_mcp(FakeService().as_service(), Access()):
+            await asyncio.sleep(0)
