@@ -65,7 +65,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"(?:eat|drink|use|take|want|like|trust)|used to (?:be|take)|rather have)\b",
             r"\b(?:i|we|user|she|he|they|client|customer|team|company)(?: (?:really|also|always|do))* (?:likes?|wants?|needs?)\b(?! (?:to (?:know|see|ask|check|go|get|fix)|you|an? (?:break|minute|second|coffee|nap|hand)|help|some))",
             r"\b(?:i|user)(?:'d| would) like (?:\w+ )?(?:all|every|answers|replies|summaries|responses)\b",
-            r"偏好|喜欢|喜爱|热爱|讨厌|不爱|最爱|最怕|爱[吃喝看听玩用]|过敏|吃素|忌口|更愿意|宁愿|宁可|倾向|习惯|一直[喝吃用]|不能吃|不[吃喝沾碰](?!了)|不要.{1,20}方案|受不了|反感|希望(?:被|能?收到|所有|每)|"
+            r"偏好|(?<!你)(?<!您)(?<!人都)(?<!人)喜欢(?!的(?:事|话))|喜爱|热爱|讨厌|不爱|最爱|最怕|爱[吃喝看听玩用]|过敏|吃素|忌口|更愿意|宁愿|宁可|倾向|习惯|一直[喝吃用]|不能吃|不[吃喝沾碰](?!了)|不要.{1,20}方案|受不了|反感|希望(?:被|能?收到|所有|每)|"
             r"(?:恐|怕)(?:高|飞|黑|水)|不(?:希望|想要|接受)",
             r"好き|好む|好み|好ん|嫌い|苦手|愛用|アレルギー|ベジタリアン|ヴィーガン|食べられません|食べられない|食べ(?:ない|ません)|飲まない|飲みません|飲めません|飲めない|"
             r"ほうがありがたい|方がありがたい|(?:ほう|方)がいい|派(?:です|だ|なので|。|$)|いつも.{1,20}(?:飲|食べ|使)|ほしい(?:です)?。?$|希望し|たがらない|(?:ので|から).{0,24}てほしい|(?:が|は)怖い|こだわり|のが一番",
@@ -74,11 +74,11 @@ _FOR: tuple[tuple[str, Signs], ...] = (
     (
         "rule",
         Signs(
-            r"\b(?:from now on|never|always|must(?:n't| not)?|don't use|do not use|only on|by default|not allowed|forbidden|forbids?|in future|has to be|have to be|need to be|needs to be)\b",
+            r"\b(?:from now on|never|always(?! (?:here|cherish|be there|been))|must(?:n't| not)?(?! (?:be|feel|have) )|don't use|do not use|only on|by default|not allowed|forbidden|forbids?|in future|frozen|pinned|capped|banned|off[- ]limits|up to date with|(?:doctor|therapist|dentist|lawyer|boss|manager|client|customer|wife|husband) (?:told|asked|wants|said|says|insists|advised)|has to be|have to be|need to be|needs to be)\b",
             r"^please (?:always|keep|answer|reply|use|write (?!me|an?\b|the\b|this)|call me|speak|don't|do not|avoid|address|stick)\b",
             r"^(?:always|never|do not|don't|avoid|use|keep|prefer|stick to) (?!.*\b(?:this|that|it|now|worry|bother|mind|the one|going)\b)|\bcall me\b|"
             r"^\w+ (?:\S+ ){0,6}(?:every time|whenever|before (?:every|each|any|\w+ing)|in all|for all|unless)\b",
-            r"以后|从现在起|从今以后|今后|一律|统一|务必|必须|千万|禁止|严禁|不许|不准|不允许|不要直接|请控制|(?:回答|回复|解释|提交信息|列名|命名|注释|文档|代码|图表?|总结|邮件|报告|变量名?).{0,6}(?:要|请|用|控制|别|不要|尽量|必|里)"
+            r"以后|从现在起|从今以后|今后|一律|统一|务必|(?<!我)(?<!现在)必须(?!.{0,4}(?:离开|走了|休息|忙))|千万|禁止|严禁|不许|不准|不允许|不要直接|请控制|(?:回答|回复|解释|提交信息|列名|命名|注释|文档|代码|图表?|总结|邮件|报告|变量名?).{0,6}(?:要|请|用|控制|别|不要|尽量|必|里)"
             r"|只在|请一直|请(?:用|叫|称呼|始终|总是|不要|别)|^(?:不要|别|请?勿)(?!(?:急|担心|客气|管|在意|谢|生气|这|那|闹|慌|走|说了|动|着急))|(?:不要|别)(?:推荐|给我|用|发|直接)|叫我|称呼",
             r"今後|これから(?:は)|必ず|絶対に|統一|しないで|(?:使わ|し|せ|か|ら|さ|れ|べ|わ|ま|た|が)ないで(?:ください|ほしい|ね|。|$)|しないこと|すること|書くこと|出すこと|送ること|以内に|だけ、|毎回|呼んで|禁止|"
             r"なければならない|いけない|ご遠慮|(?:回答|返信|返事|説明|コメント|報告|報告書|連絡|コード|図|グラフ|命名|コミット\S{0,5})[はにもで].{0,24}(?:て|で|に|を)(?:ください|ほしい|お願い\S*|使う|する|。|$)|してほしい(?:です)?。?$",
@@ -87,9 +87,9 @@ _FOR: tuple[tuple[str, Signs], ...] = (
     (
         "decision",
         Signs(
-            r"\b(?:decided|agreed|settled on|chose|chosen|opted|standardi[sz]ed|adopted|committed to|rejected|ruled out|gave up|dropped|went with|going with|we picked|deprecated|sticking with|staying with)\b",
-            r"决定|商定|约定|一致同意|选定|选了|选择了|采用|敲定|定于|定在|定[了为]|放弃|弃用|否决|(?:最终|就)(?:用|选|定)|不打算|打算|计划(?:在|于|用|今|明|下)",
-            r"決め(?:た|ました)|決まった|決まりました|合意|採用|見送|諦め|選んだ|選びました|ことになった|ことになりました|ことにし(?:た|ました|ている)|予定(?:されている|です|だ|。|$)|打ち切|方針|廃止",
+            r"\b(?:(?<!never )decided|agreed|settled on|chose|chosen|opted|standardi[sz]ed|adopted|committed to|rejected|ruled out|gave up|(?:we|i|team|they) dropped|dropped support|went with|going with|we picked|deprecated|sticking with|staying with)\b",
+            r"决定|商定|约定|一致同意|选定|选了|选择了|采用|敲定|定于|定在|定[了为]|规定|规矩|冻结|锁[定在]|放弃|弃用|否决|(?:最终|就)(?:用|选|定)|不打算|打算|计划(?:在|于|用|今|明|下)",
+            r"決め(?:た|ました)|決まった|決まりました|合意|採用|見送|諦め|選んだ|選びました|ことになった|ことになりました|ことにし(?:た|ました|ている)|予定(?:されている|です|だ|。|$)|打ち切|方針|廃止|決まり(?:です|だ|。|$|で)|流儀|ルール(?:です|だ|。|$|で)|仕様(?:です|だ|。|$|で)|凍結|固定",
         ),
     ),
     (
@@ -122,11 +122,11 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"我(?:的)?(?:女儿|儿子|太太|妻子|老婆|丈夫|老公|先生|妈妈?|爸爸?|母亲|父亲|哥哥|弟弟|姐姐|妹妹|孩子|老板|狗|猫|名字|生日|电话|手机号|老家|"
             r"邮箱|地址|主治医生|奶奶|爷爷|外婆|外公|同事|室友|领导|血型|护照)",
             r"(?:我|用户)(?:现在|目前|一直|平时|一般|通常|经常|每[天周月年晚早]|从小)?(?:们)?(?:住在|住|在.{1,12}(?:当|工作|上班|上[^了课]班|说|读|学)|是一?[家名个位]|来自|毕业于|出生|开的?是?一辆|养了|养着|会说|从.{1,10}开始|叫|姓|有.{0,10}(?:病|症|哮喘|过敏|孩子|女儿|儿子)|患|戴)|婚礼|出生"
-            r"|负责人|搬去|搬到|跳槽|入职|离职|辞职|退休|结婚|离婚|怀孕|戒[烟酒了]|毕业|领养|买了(?:房|车|一[套辆])|卖掉|换了(?!个(?:思路|方法|办法|写法))|考上|升职",
+            r"|负责人|搬[去到出进来]|跳槽|(?:调|转|换|升|派)(?:到|去|任|为)了?|入职|离职|辞职|退休|结婚|离婚|怀孕|戒(?![指备])|毕业|领养|买了(?:房|车|一[套辆])|卖掉|换了(?!个(?:思路|方法|办法|写法))|考上|升职",
             r"(?:我|用户|他|她|孩子|女儿|儿子)[^,。]{0,6}(?:每(?:天|周|月|年|晚|早|个?星期)|平时|通常|一般|经常|从小|从来)|(?:血型|纪念日|忌日|寿|航班|面试|手术|复诊|体检|预约|签证|护照|驾照|保险).{0,16}(?:\d|[一二三四五六七八九十]+[月号日点]|周[一二三四五六日])",
-            r"(?:妻|夫|娘|息子|母|父|兄|姉|弟|妹|子供|子ども|上司|犬|猫|主治医|誕生日|名前|名字|住所|電話番号|リーダー|親友|甥|姪|祖母|祖父|出身|血液型|記念日)(?:の.{1,8})?[はがも](?!.{0,16}(?:鳴い|うるさ|寝て|来た))",
+            r"(?:妻|夫|娘|息子|母|父|兄|姉|弟|妹|子供|子ども|上司|犬|猫|主治医|誕生日|名前|名字|住所|電話番号|リーダー|親友|甥|姪|祖母|祖父|出身|血液型|記念日)(?:の.{1,8})?(?:[はも](?!.{0,16}(?:鳴い|うるさ|寝て|来た))|が(?:[一二三四五六七八九\d].{0,3})?(?:い(?:る|ます)|.{0,10}(?:好き|嫌い|苦手|生まれ|住|働|重い|悪い)))",
             r"に住んで|と暮らし|(?:看護師|医師|教師|エンジニア|デザイナー|記者|店員|[^ ]{1,6}師|[^ ]{1,6}員)(?:として働|をして)|として働い|で働い|勤め|勤務|生まれ|夜勤をし|"
-            r"結婚(?:式|し)|離婚|習っています|習っている|勉強してい?[るま]|引っ越し|に乗ってい|話します|通院|在宅勤務|にしている。?$|飼って|弾い?[てき](?:い?[るま])?|入社|退職|転職|転勤|卒業|入学|禁煙|禁酒|妊娠|貯金|"
+            r"結婚(?:式|し)|離婚|習っています|習っている|勉強してい?[るま]|引っ越し|に乗ってい|話します|通院|在宅勤務|にしている。?$|飼って|弾い?[てき](?:い?[るま])?|入社|退職|転職|転勤|異動|一人暮らし|同棲|療養|骨折|入院|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|きっぱり)やめ(?:た|ました)|卒業|入学|禁煙|禁酒|妊娠|貯金|"
             r"買いました|買った(?!ばかり)|売りました|売った|(?:毎[朝晩日週月年]|普段|ふだん|いつも|隔週|子供の頃).{1,24}(?:る|す|た|く|う|む)。?$|患って|持病|予約が(?:あり|ある)|(?:面接|手術|健診|締め切り|締切|納期|フライト).{0,16}(?:\d|[一二三四五六七八九十]+[月日時]|曜)",
         ),
     ),
@@ -155,20 +155,20 @@ def rate(text: str) -> Rating:
     """
     turn = read_turn(text)
     # "ValueError: ..." is no turn of somebody called ValueError.
-    said = fold(text if _FAULT.search(turn.speaker or "") else turn.said).replace("\u2019", "'").strip()
+    said = text if _FAULT.search(turn.speaker or "") else turn.said
     if len(said) > _LOOKED_AT_CHARS:
         said = f"{said[:_LOOKED_AT_CHARS]}\n{said[-_LONG_CHARS:]}"
-    parts = [part for part in sentences(said) if re.search(r"\w", part)]
+    parts = [fold(part).replace("\u2019", "'").strip() for part in sentences(said) if re.search(r"\w", part)]
     if not parts:
         return Rating(1.0, "it says nothing")
     judged = [_judge(part) for part in parts]
     kept = [part for part, (reasons, against) in zip(parts, judged, strict=True) if reasons and not against]
     reasons = list(dict.fromkeys(chain.from_iterable(r for r, against in judged if not against)))
     against = list(dict.fromkeys(chain.from_iterable(against for _, against in judged)))
-    if not reasons and set(against) <= {SMALL_TALK}:
+    if not reasons and not against:
         # A plain statement is kept where nothing else goes on.
-        kept = [part for part, (_, doubted) in zip(parts, judged, strict=True) if not doubted and _states(part)]
-        reasons = [_STATEMENT] if kept else []
+        kept = [part for part in parts if _states(part)]
+        reasons = [_STATEMENT] if 2 * len(kept) > len(parts) else []
     if not reasons:
         return Rating(max(1.0, _BASE - _DOUBT * len(against)), ", ".join(against) or "of the moment, or too little")
     value = _BASE + _FIRST_REASON + _FURTHER_REASON * (len(reasons) - 1)
