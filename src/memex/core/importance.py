@@ -49,7 +49,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
     (
         "correction",
         Signs(
-            r"\b(?:correction|no longer|not any ?more|any more|instead of|rather than|switched|moved from|changed? to|"
+            r"\b(?:correction|no longer|not any ?more|any more|instead of|rather than|switched|(?:moved|migrated|upgraded) (?:from|to)|changed? to|"
             r"replaced|stopped using|i mistyped|typo on my side|has been (?:renamed|moved|replaced))\b|^actually, (?!(?:never ?mind|no\b|wait|it works|i found))|"
             r"\bi meant (?:\S+ ){1,6}?not\b|\b(?:is|are|was) \S+(?: \S+){0,2}, not \S+",
             r"更正|纠正|不再|改用|改为|改成(?!.{0,8}[点些]$)|换成|代替|而不是|而是|不是(?![这那它]).{1,12}(?:了|,?[而应]?是(?!另))|已经?(?:迁移|换|改|停用|下线)|已经?不(?:用|吃|喝|住|在)|[是叫姓].{1,8}不[是叫姓]|"
@@ -87,7 +87,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
     (
         "decision",
         Signs(
-            r"\b(?:(?<!never )decided|agreed|settled on|chose|chosen|opted|standardi[sz]ed|adopted|committed to|rejected|ruled out|gave up|(?:we|i|team|they) dropped|dropped support|went with|going with|we picked|deprecated|sticking with|staying with)\b",
+            r"\b(?:(?<!never )decided|agreed|settled on|chose|chosen|opted|standardi[sz]ed|adopted|committed to|let's (?:use|standardi[sz]e|stick|go with|adopt)|rejected|ruled out|gave up|(?:we|i|team|they) dropped|dropped support|went with|going with|we picked|deprecated|sticking with|staying with)\b",
             r"决定|商定|约定|一致同意|选定|选了|选择了|采用|敲定|定于|定在|定[了为]|规定|规矩|冻结|锁[定在]|放弃|弃用|否决|(?:最终|就)(?:用|选|定)|不打算|打算|计划(?:在|于|用|今|明|下)",
             r"決め(?:た|ました)|決まった|決まりました|合意|採用|見送|諦め|選んだ|選びました|ことになった|ことになりました|ことにし(?:た|ました|ている)|予定(?:されている|です|だ|。|$)|打ち切|方針|廃止|決まり(?:です|だ|。|$|で)|流儀|ルール(?:です|だ|。|$|で)|仕様(?:です|だ|。|$|で)|凍結|固定",
         ),
@@ -115,7 +115,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"brother|sister|boss|manager|doctor|dentist|dog|cat|name|surname|birthday|address|phone number|email|job|hometown|flight|"
             r"wedding|anniversary|team lead|passport|car|blood type|visa|landlord|neighbou?r)(?:'s)?\b(?!.{0,20}\b(?:just|called me|right now|again|today|is here)\b)",
             r"\bi(?:'m| am) (?:a|an|the) (?!(?:bit|little|lot|mess|wreck|idiot|fan of this)\b)[a-z]|\bi(?:'ve| have) been \w+ing\b(?! (?:for (?:an? )?(?:\w+ )?(?:minutes?|hours?)|all|at this|on this))",
-            r"\b(?:i|user|we)(?: (?:also|still|currently|now|both|usually|normally|mostly|typically|often))* (?:lives?|works?(?! on (?:it|this)| now| again| fine)|speaks?|owns?|drives?|stud(?:y|ies)|teach(?:es)?|graduated|grew up|moved|was born|joined|quit|left|retired|"
+            r"\b(?:i|user|we)(?: (?:also|still|currently|now|both|usually|normally|mostly|typically|often))* (?:lives?|works?(?! on (?:it|this)| now| again| fine)|speaks?|owns?|drives?|stud(?:y|ies)|teach(?:es)?|graduated|grew up|moved|was born|joined|quit|left|retired|lost (?:my|his|her|their)|"
             r"married|sold|bought|adopted|started (?:a|as|at|learning|working|taking)|plays?|goes by|runs? (?!(?:it|the|this|out|into)\b)|switched|wears?|suffers?|enrolled|signed up)\b|\bborn (?:on|in)\b|\b(?:got|getting) (?:married|divorced|engaged|promoted)\b|\bdiagnosed\b|\bpregnant\b",
             r"\bthe (?:wedding|party|conference|interview|appointment|deadline|release) is (?:on|at|scheduled)|\b(?:appointment|flight|interview|exam|surgery|deadline|webinar|audit)\b.{0,30}(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month)|tomorrow)",
             r"\b(?:asked|wants?|likes?|prefers?) to be (?:called|addressed)|\b(?:i|user|she|he)(?: \w+)? (?:usually|normally|regularly|every (?:day|morning|evening|night|week|year))\b",
@@ -126,7 +126,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"(?:我|用户|他|她|孩子|女儿|儿子)[^,。]{0,6}(?:每(?:天|周|月|年|晚|早|个?星期)|平时|通常|一般|经常|从小|从来)|(?:血型|纪念日|忌日|寿|航班|面试|手术|复诊|体检|预约|签证|护照|驾照|保险).{0,16}(?:\d|[一二三四五六七八九十]+[月号日点]|周[一二三四五六日])",
             r"(?:妻|夫|娘|息子|母|父|兄|姉|弟|妹|子供|子ども|上司|犬|猫|主治医|誕生日|名前|名字|住所|電話番号|リーダー|親友|甥|姪|祖母|祖父|出身|血液型|記念日)(?:の.{1,8})?(?:[はも](?!.{0,16}(?:鳴い|うるさ|寝て|来た))|が(?:[一二三四五六七八九\d].{0,3})?(?:い(?:る|ます)|.{0,10}(?:好き|嫌い|苦手|生まれ|住|働|重い|悪い)))",
             r"に住んで|と暮らし|(?:看護師|医師|教師|エンジニア|デザイナー|記者|店員|[^ ]{1,6}師|[^ ]{1,6}員)(?:として働|をして)|として働い|で働い|勤め|勤務|生まれ|夜勤をし|"
-            r"結婚(?:式|し)|離婚|習っています|習っている|勉強してい?[るま]|引っ越し|に乗ってい|話します|通院|在宅勤務|にしている。?$|飼って|弾い?[てき](?:い?[るま])?|入社|退職|転職|転勤|異動|一人暮らし|同棲|療養|骨折|入院|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|きっぱり)やめ(?:た|ました)|卒業|入学|禁煙|禁酒|妊娠|貯金|"
+            r"結婚(?:式|し)|離婚|習っています|習っている|勉強してい?[るま]|引っ越し|に乗ってい|話します|通院|在宅勤務|にしている。?$|飼って|弾い?[てき](?:い?[るま])?|入社|退職|転職|転勤|異動|失(?:った|いました)|亡くな|一人暮らし|同棲|療養|骨折|入院|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|きっぱり)やめ(?:た|ました)|卒業|入学|禁煙|禁酒|妊娠|貯金|"
             r"買いました|買った(?!ばかり)|売りました|売った|(?:毎[朝晩日週月年]|普段|ふだん|いつも|隔週|子供の頃).{1,24}(?:る|す|た|く|う|む)。?$|患って|持病|予約が(?:あり|ある)|(?:面接|手術|健診|締め切り|締切|納期|フライト).{0,16}(?:\d|[一二三四五六七八九十]+[月日時]|曜)",
         ),
     ),
@@ -141,7 +141,7 @@ _DATED = re.compile(
 # A short statement has to be about somebody or something: a person, a copula, a topic, a number, a name.
 _LEAST_CHARS = 12
 _ANCHORED = re.compile(
-    r"\b(?:i|we|my|our|is|are)\b|\d|[a-z]{2,}\d*[\u3041-\u9fff]|[\u3041-\u9fff] ?[a-z]{2,}|我|是|用户|客户|です|は|.{7}[了。]$"
+    r"\b(?:i|we|my|our|is|are)\b|\d|[a-z]{2,}\d*[\u3041-\u9fff]|[\u3041-\u9fff] ?[a-z]{2,}|我|是|[有叫姓属]|[二三四五六七八九十]|用户|客户|です|は|.{7}[了。]$"
 )
 # What somebody asks to be remembered is kept, however it is put.
 _WANTED = _FOR[0][0]

@@ -59,10 +59,10 @@ _OPENER = Signs(
     r"never ?mind|one (?:moment|sec\w*)|of course|agreed|done|oh|oops|ah|alright|all good|good (?:to know|point|idea)|"
     r"happy (?:to help|new year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|birthday|holidays)|congrat\w*|welcome back|"
     r"have a (?:good|nice|great|safe)|take care|my pleasure|lgtm|np|ty|brb|noted|roger|certainly|absolutely)\b",
-    r"^(?:哦|啊|嗯|呃|唉|那)?[, ]*(?:大家|各位)?(?:你好|您好|嗨|哈喽|在吗|早上好|早安|早$|下午好|晚上好|晚安|再见|拜拜|回头见|明天见|谢谢|谢[了啦]|多谢|"
+    r"^(?:哦|啊|嗯|呃|唉|那|哈)?[, ]*(?:大家|各位)?(?:你好|您好|嗨|哈喽|在吗|早上好|早安|早$|下午好|晚上好|晚安|再见|拜拜|回头见|明天见|谢谢|谢[了啦]|多谢|"
     r"感谢|(?:太|非常|十分|实在)(?:感谢|抱歉)|辛苦|好的|好吧|好滴|好嘞|好,|好$|好。|行,|行$|行。|可以,|可以$|可以。|嗯+|是的|对[,啊呀]|对$|对。|没错|没关系|没事|"
     r"没问题|不客气|收到|明白|知道了|懂了|我懂|了解|原来如此|太好了|太棒|真快|真棒|完美|干得漂亮|不错|厉害|哈哈|笑死|抱歉|对不起|不好意思|"
-    r"等一下|等等|稍等|继续|唔|哦|算了|搞定|完成了|好了|这正是|加油|恭喜|祝你|祝您|欢迎|先这样|下次(?:聊|见)|ok)",
+    r"等一下|等等|稍等|继续|唔|哦|算了|搞定|完成了|好了|这正是|加油|恭喜|祝你|祝您|欢迎|有道理|说得(?:对|好|有理|没错)|先这样|下次(?:聊|见)|ok)",
     r"^(?:ああ|あ、|えっと|うん、|よし|では)?[、, ]*(?:こんにちは|こんばんは|おはよう|おやすみ|やあ|元気|ではまた|じゃあ|またね|また明日|また後|"
     r"さようなら|ありがと|本当にありがと|どうも|助かり|助かる|お疲れ|はい|いいえ|いいね|うん|うーん|了解|承知|わかりました|わかった|分かりました|分かった|"
     r"なるほど|そうです|そうか|そういうこと|そうそう|そうだね|いいです|それでいい|やった|すごい|さすが|素晴らしい|完璧|早い|大丈夫|問題ない|"
@@ -104,10 +104,10 @@ _DOUBTS: tuple[tuple[str, Signs], ...] = (
             r"i apologi[sz]e|i'm (?:here to|happy to|glad|sorry)|i can (?:help|certainly)|i've (?:updated|fixed|added|made|created|"
             r"written|rewritten|changed|removed)|i have (?:updated|fixed|added|created|rewritten)|below is|step \d|first, let|"
             r"hope (?:this|that) helps|anything else|glad (?:i|to|that)|if you (?:have|need|want|would like|run into))\b|\bgreat question\b",
-            r"(?:作为|我是)(?:一个|一名|一款|您的|你的)?(?:人工智能|ai|语言模型|助手|机器人|虚拟)|^(?:以下是|下面是|这是(?:修改|更新|为您|为你)|希望(?:这|对您|对你|能帮)|如果(?:您|你|还)|如有|"
+            r"(?:作为|我是)(?:一个|一名|一款|您的|你的)?(?:人工智能|ai|语言模型|助手|机器人|虚拟)|^(?:以下是|下面是|这是(?:修改|更新|为您|为你)|希望(?:这|对您|对你|能帮)|需要我|.{1,12}的话,?请|如果(?:您|你|还)|如有|"
             r"您(?:可以|好)|我(?:可以|能|会)(?:帮|为)(?:您|你)|我已(?:经)?(?:为您|为你|帮)|已(?:经)?(?:为您|为你|帮您|帮你)|很(?:高兴|乐意|抱歉)|请问|"
             r"请随时|随时.{0,4}(?:告诉|联系|提问|问我)|让我们一?步)|(?:帮到你|帮到您|为您服务|给您带来|这个问题(?:问得)?(?:很|真)?好)",
-            r"^(?:以下(?:は|の|が)|こちらが|aiなので|aiとして|言語モデル|お役に立て|ご不明|ご質問|お気軽|他にも?(?:ご|何か)|ほかに(?:ご|何か)|もし(?:ご|よろし)|"
+            r"^(?:以下(?:は|の|が)|こちらが|aiなので|aiとして|言語モデル|お役に立て|ご不明|ご質問|お気軽|他にも?(?:ご|何か)|ほかに(?:ご|何か)|もし(?:ご|よろし)|.{0,12}よろしければ|"
             r"喜んで|かしこまり)|ご不便|お役に立て|お気軽に|いい質問|良い質問|お手伝い(?:でき|します|しましょ)|ご(?:連絡|質問|相談)ください|いたしました[。!]?$",
         ),
     ),
@@ -139,7 +139,7 @@ _DOUBTS: tuple[tuple[str, Signs], ...] = (
         Signs(
             r"traceback|[a-z]\w*(?:error|exception)\b(?! (?:is|are|means|codes?|handling))|\bgot an? \w*(?:error|exception)\b|segfault|\bexit(?:ed with)? code\b|\bwith code \d|npm err|stack trace|"
             r"\bline \d+\b|\b(?:crashe[sd]|hangs|froze|refused|timed out|null pointer|core dump\w*|out of memory|oom)\b|breakpoint|\breturn(?:s|ed) \d{3}\b|"
-            r"\b(?:fail(?:s|ed)|broke) (?:with|again|on)\b|\bat this point\b|\b(?:it|console|terminal|log|compiler|linter) (?:prints|outputs|shows|says|gives|returns|complains)\b|\b(?:got|gave|gives|getting|get|with|throws|returning) (?:an? |the )?[45]\d\d\b|\b(?:wrong password|permission denied|not found|access denied)\b|"
+            r"\b(?:fail(?:s|ed)|broke) (?:with|again|on)\b|\bat this point\b|\b(?:it|console|terminal|log|compiler|linter) (?:prints|outputs|shows|says|gives|returns|complains)\b|\b(?:got|gave|gives|getting|get|with|throws|returning) (?:an? |the )?[45]\d\d\b|^[45]\d\d [a-z]|\b(?:wrong password|permission denied|not found|access denied)\b|"
             r"\bexpected \S+(?: \S+)? but (?:got|was|received|found)\b|\b(?:stuck|hanging) (?:at|on|in)\b|"
             r"\b(?:looks?|is|are|seems?|keeps?) (?:\w+ )?(?:broken|slow|slowly|failing|crashing|down|stuck|missing|odd|strange|weird|wrong|empty|"
             r"red|green again)\b|\b(?:loading|missing|undefined|syntax error|red underline|spinner|console|same (?:error|result|issue|problem)|"
@@ -149,10 +149,10 @@ _DOUBTS: tuple[tuple[str, Signs], ...] = (
             r"(?:构建|编译|测试|请求|连接|部署|启动|流水线).{0,3}(?:失败|被拒|超时|不过|没过)|(?:返回?|报|弹)了?个?(?:一个)? ?[1-5]\d\d(?!\d)|"
             r"断点|打印|输出(?:是|了|为)|卡住|卡死|卡在|乱了|乱码|很慢|太慢|少了|多了一个|不见了|没反应|出错|没反应|(?:编译|跑|装|连|登录|加载|打)不[过上了出动开]|"
             r"一样的(?:错误|问题|结果)|同样的(?:错误|问题|结果)|转圈|日志里|日志显示|控制台|屏幕上|内存(?:溢出|泄漏|不足)|期望.{1,10}(?:实际|得到)|"
-            r"^(?:页面|界面|屏幕|按钮|光标|窗口|终端)|有(?:个)? ?bug|[a-z]+(?:error|exception)(?![a-z])",
+            r"(?:页面|界面|屏幕|按钮|光标|窗口|终端)[^,。]{0,6}(?:会|在|又|闪|不|没|空|白|灰|变)|^(?:页面|界面|屏幕|按钮|光标|窗口|终端)|死循环|(?:有(?:个)?|修) ?bug|[a-z]+(?:error|exception)(?![a-z])",
             r"\d+ ?行目|終了コード|例外(?:が|で)|落ちた|落ちる|落ちて|返ってき|返ってこ|ブレークポイント|エラーが|エラーに|エラーで|表示され|出力され|足りない|崩れて|遅い。?$|"
             r"が遅い|拒否され|固まっ|止まって|止まった|文字化け|失敗した|失敗しま|失敗して|抜けて|動かない|動かなく|通らない|同じ(?:エラー|結果|問題)|くるくる|ログに|"
-            r"コンソール|^(?:カーソル|スタックトレース|画面|ページ|ボタン|出力|ターミナル)|期待値|ヌル|ぬるぽ|[45]\d\d(?:を|が|で)?(?:返|もらっ|出)|バグ(?:が|っぽ|って|だ|です)|クラッシュ|タイムアウトし|"
+            r"コンソール|^(?:カーソル|スタックトレース|画面|ページ|ボタン|出力|ターミナル)|期待値|ヌル|ぬるぽ|[45]\d\d(?:を|が|で)(?:返|もらっ|出)|バグ(?:が|っぽ|って|だ|です)|クラッシュ|タイムアウトし|"
             r"(?<![a-z])[a-z]+(?:error|exception)(?![a-z])|と出る|と出た|って出る",
         ),
     ),
@@ -163,7 +163,7 @@ _DOUBTS: tuple[tuple[str, Signs], ...] = (
             r"check|explain|summari[sz]e|continue|go(?= (?:on|ahead|back|to|through)|$|[.!])|stop|retry|repeat|generate|give|tell|help|rename|undo|redo|revert|move|copy|"
             r"change|update|create|make|find|search|look|read|compare|convert|replace|restart|install|insert|draw|draft|wait|hold|have a|paste|"
             r"scroll|click|skip|sort|format|refactor|merge|bump|debug|describe|proofread|shorten|suggest|recommend|brainstorm|calculate|walk me|play|skip|dim|translate|count|"
-            r"let me|let's|keep going|i want you to|i need you to|i'd like you to)\b(?!.{0,60}" + _STANDING_EN + r")",
+            r"let me|let's(?! (?:use|standardi[sz]e|stick|go with|keep|adopt|always|never|agree))|keep going|i want you to|i need you to|i'd like you to)\b(?!.{0,60}" + _STANDING_EN + r")",
             # An order with one object, whatever the verb: "Draw me a ...", "Put it in ...".
             r"^(?:please |now |then |and )?(?!i\b|we\b|he\b|she\b|they\b|you\b|it\b|use\b|keep\b|call\b|avoid\b|prefer\b|respect\b|treat\b|follow\b|address\b|"
             r"(?:is|are|in|on|at|for|of|to|from|with|by|under|all|both|not|no|nor|as|after|before|since|until|because|if|when|while|that|this|only|"
@@ -175,8 +175,8 @@ _DOUBTS: tuple[tuple[str, Signs], ...] = (
             r"^(?:fix|feat|chore|docs|refactor|style|perf|build|ci|revert)(?:\([^)]*\))?!?: |^wip\b",
             r"^(?:i'll|i will|i am going to|i'm going to|i'm (?:restarting|checking|trying|looking|running|reading|testing))\b",
             r"^(?:请|麻烦|那|你|先|现在|接着|然后)?(?:你)?(?:帮我|帮忙|替我|再.{0,4}[一两三][次遍下]|把.{1,30}|将.{1,30}(?:改|换|译|转)|加上|加个|加一|继续|我?再[试跑看]|我?(?:先)?看一?[下看]|运行|"
-            r"撤销|给我|给.{1,8}(?:起|取|写|画|发|想|编)|换个|试试|试一下|改一下|改成|删掉|打开|关掉|举个|解释|翻译|列出|列一|查一下|查查|搜一下|搜|在.{1,12}(?:加|插入|删)|移到|粘贴|我来|我把|"
-            r"我去(?!年)|让我|再.{1,3}一?点|把|起草|拟一|写(?:一|个|首|封|段|篇|份)|生成|画一|画个|做一|做个|推荐|放[一点首个段]|播放?[一首]|来[一点首个段]|数一?数|讲讲|讲一|说说|介绍|对比一?下?|比较一下|优化一?下|润色|"
+            r"撤销|给我|给.{1,8}(?:起|取|写|画|发|想|编)(?!.{0,16}要)|换个|试试|试一下|改一下|改成|删掉|打开|关掉|举个|解释|翻译|列出|列一|查一下|查查|搜一下|搜|在.{1,12}(?:加|插入|删)|移到|粘贴|我来|我把|"
+            r"我去(?!年)|让我|再.{1,3}一?点|把|起草|拟一|写(?:一|个|首|封|段|篇|份)|生成|画一|画个|做一|做个|推荐|放[一点首个段]|播放?[一首]|来[一点首个段]|数一?数|讲讲|讲[一个]|补[一上个]|听听|说说|介绍|对比一?下?|比较一下|优化一?下|润色|"
             r"改写|重写|重构一?下|整理一?下|检查|分析|总结一|总结下|总结上|总结这|概括|计算|算一|想[一几]个|安排一|规划一|跑一|看一)"
             r"(?!.{0,30}(?:" + _STANDING_ZH + r"))",
             r"^(?:修复|合并|更新|新增|调整|优化|重构|删除|移除|升级|修正|补充)[^,。]{1,40}$",
@@ -206,6 +206,8 @@ _PASSING = Signs(
     r"\b(?:i'm|i am|we're|we are) (?:\w+ly |just |still |now )?(?!learning|studying|training|saving|planning|working|living|building|migrating|moving|expecting|raising|writing|"
     r"renovating|preparing|allergic|standardi\w+|adopting|renting|switching|applying|retiring|getting (?:married|divorced)|rolling)\w+ing\b",
     r"\buser is (?:\w+ly |just |now )?(?:waiting|trying|debugging|testing|checking|looking (?:at|into)|asking|running|having|fixing|reading|eating|thinking)\b",
+    # Something else goes on just now.
+    r"\b(?:is|are|keeps?) (?:\w+ly )?(?:complain|load|run|build|compil|wait|work|mak|ring|bark|cry|play|happen|show|throw|flicker|blink|go)\w*ing\b",
     # The weather.
     r"\b(?:weather|rain(?:s|ing|y)?|snow(?:s|ing|y)?|sunny|cloudy|windy|foggy|chilly|humid|freezing|storm\w*|sunset|sunrise|heat ?wave)\b",
     # An event that is over.
@@ -218,21 +220,21 @@ _PASSING = Signs(
     r"\bi(?:'ve| have) (?:attached|pasted|included|uploaded|sent|updated|listed|just)\b|\b(?:see|listed|shown|attached|pasted) (?:above|below)\b|\b(?:above|below)[.!]?$|"
     r"\b(?:accidentally|by (?:mistake|accident)|mistakenly|unfortunately|luckily|hopefully|apparently|obviously)\b|"
     r"\b(?:is|are|was|were|'s) (?:\w+ )?(?:late|delayed|gone|dead|over|full|awful|terrible|boring|hilarious|amazing|lovely|beautiful|great|cute|crazy|ridiculous)\b|"
-    r"\bcan't (?:log|find|open|see|get|connect|reach|access|wait|believe|tell|remember|install|build)\b|!$",
+    r"\bcan't (?:figure|seem|tell|understand|log|find|open|see|get|connect|reach|access|wait|believe|tell|remember|install|build)\b|!$",
     # Chinese
     r"又|目前|^(?:刚|刚刚|现在|这(?!个?(?:项目|仓库|服务|团队|公司|产品|系统|环境|家))|那|它|奇怪|怎么|还是|还没|还有|可能|也许|大概|应该|好像|似乎|看来|看样子|哇|啊|哎|唉|不太|不行|不对|差点|差不多|再|周末|祝|感觉|"
     r"难怪|果然|终于|居然|竟然|突然|估计|总算|有点|有些|不过|但是?|所以|然后|随便|都行|都可以|无所谓|真的?|太|好(?:累|困|饿|热|冷|烦|想|无聊|多|大|美|漂亮)|多(?:么|好))|愉快|快乐|兄弟|"
-    r"分钟后|小时后|忘了保存|本地|刚才|刚刚|现在|正(?:准备|要|打算|想)(?!.{0,4}(?:考|买|结婚|备))|正在(?![学攒备减]|准备|找(?:工作|房)|装修|考虑|读|做|开发|迁移|写(?:书|论文))|这里|这个(?!项目|仓库|服务|团队|公司|产品|系统|环境|家)|那个|这行|这段|这次|这样|那样|这么|那么|一下[。!]?$|看看|试试|没变|我刚|我找到|能跑|通过的|"
+    r"分钟后|小时后|忘了保存|本地|刚才|刚刚|现在|正(?:准备|要|打算|想)(?!.{0,4}(?:考|买|结婚|备))|正在(?![学攒备减]|准备|找(?:工作|房)|装修|考虑|读|做|开发|迁移|写(?:书|论文))|这里|这个(?!项目|仓库|服务|团队|公司|产品|系统|环境|家)|那个(?![。]?$)|这行|这段|这次|这样|那样|这么|那么|一下[。!]?$|看看|试试|没变|我刚|我找到|能跑|通过的|"
     r"今天|今晚|今早|今儿|昨天|昨晚|昨夜|待会|等会|一会儿|晚点|回头|马上|等下|暂时|先(?:去|试|看|吃|忙|睡|走|这)|"
     r"我(?:觉得|感觉|猜|想想|以为|估计|怀疑|希望|忘了|看到|发现|明白)|(?:我|用户)[^,。]{0,4}(?:有点|好|很|太|真|挺|特别|非常)(?:累|困|饿|渴|烦|冷|热|疼|痛|晕|忙|开心|高兴|难过|生气|郁闷|无聊|紧张|焦虑|着急|不舒服|难受|崩溃|想哭)|"
     r"(?:头|肚子|胃|嗓子|腰|腿|眼睛|牙)[^,。]{0,4}(?:疼|痛|酸|不舒服|难受)|(?:累|困|饿|烦|冷|热|渴|卡|慢|急)(?:死|坏|得|啊|了)|感冒|发烧|没睡好|"
     r"(?:我|咱们?|我们|用户)?(?:正|还)?在(?:等|看|吃|开会|跑(?!在)|排队|路上|想|忙|调|查|试|写(?!.{0,6}(?:书|小说|论文))|弄|搞|改|编译|下载|重启|喝|洗|做饭|睡|堵|接|听|加班|打)|"
     r"(?:你|您)(?!可以(?:叫|称呼))|请(?:查收|查看|过目|稍|放心)|附在|如[下上]|见[下上]|^(?:我|咱|他|她|大家)也(?:是|一样|觉得|不知道|这么)|[吧啊呢](?:,|$)|不小心|忘记|"
-    r"(?:晚|误|延误)点|半天|没动静|告警|密码(?:不对|错误)|[一-龥][不没](?:上去|出来|下来|过去|进去|了手|见了|懂|动了)|给我(?:返|报|弹|来)|天气|下雨|下雪|大雨|雷阵雨|刮风|晴天|阴天|太阳|雾霾|降温|升温|夕阳|晚霞|月亮",
+    r"(?:晚|误|延误)点|半天|没动静|告警|密码(?:不对|错误)|[一-龥][不没](?:上去|出来|下来|过去|进去|了手|见了|懂|动了|通|清楚|到$)|给我(?:返|报|弹|来)|天气|下雨|下雪|大雨|雷阵雨|刮风|晴天|阴天|太阳|雾霾|降温|升温|夕阳|晚霞|月亮",
     # the event is over (了 at the end), or the speaker's feeling is what counts
     r"(?:了|过)(?:[。!~]+|$|,(?=[^,]{0,12}$))|(?:啊|呀|哇|哦|嘛|吧|啦|咯|哈|呗|喽)[。!~]*$|[!~]$",
     # Japanese
-    r"また(?!は)|^(?:まだ|もっと|ずっと|多分|たぶん|わあ|うわ|あ、|え、|へえ|ねえ|でも|だから|やっぱり|とりあえず|なんか|どうやら|やっと|ついに|今(?![はも後年月週])|この(?!プロジェクト|リポジトリ|チーム|会社|サービス|アプリ|環境|家|国|製品)|その|あの|それ|これ|変だ|あれ|直前)|"
+    r"また(?!は|が|い)|^(?:まだ|もっと|ずっと|多分|たぶん|わあ|うわ|あ、|え、|へえ|ねえ|でも|だから|やっぱり|とりあえず|なんか|どうやら|やっと|ついに|今(?![はも後年月週])|この(?!プロジェクト|リポジトリ|チーム|会社|サービス|アプリ|環境|家|国|製品)|その|あの|それ|これ|変だ|あれ|直前)|"
     r"さっき|たった今|ところです|見つかった|動きました|動いた|再起動|ここに|ここで|こちら|そちら|そこ(?:で|に|は)|今日|今夜|今朝|昨日|昨夜|ゆうべ|あとで|後で|のあと|これから(?!は)|今のところ|今回|"
     r"変わらない|わからない|分からない|見つから|みたい。?$|っぽい|かもしれ|かも。?$|でもない|でもいい|を[!！]$|週末を|良い週末|よい週末|分で戻|し忘れ|サンキュー|これで|気がする|と思う|と思います|だろう|でしょう|"
     r"今.{0,16}(?:ところ|てる|てい|で[いる]|重|遅|忙)|(?<!療養)(?<!育休)(?<!休職)(?<!留学)(?<!妊娠)(?<!募集)(?<!凍結)(?<!減塩)(?<!勉強)中(?:です|だ)?。?$|"
@@ -246,6 +248,12 @@ _PASSING = Signs(
     r"(?:た|だった|でした|ました|ったよ)(?:ね|よ|な|わ|けど|が|んだ|んです|のに)*[。!~]*$|(?:ね|なあ|なー|わ|ぞ|さ|けど|んだけど|のに)[。!~]*$|(?<!派|要)(?:だな|な)[。!]*$|[!~]$",
 )
 
+# An English sentence that states something has a subject and, in the present, a verb.
+_FINITE = re.compile(
+    r"\b(?:i|we|they|you)(?:'ve|'d)? (?:\w+ly |also |only |never |always |all |both )?(?!can't|couldn't|cannot|will)\w+|\bi'm\b|\bwe're\b|"
+    r"(?:^|[,:;(] ?)(?:[^\s,:;]+ ){1,7}?(?:is|are|isn't|aren't|has|have|must|should|will|may|can|gets?|does(?:n't)?|don't|[a-z]{2,}[^su\W]s)\b|\w's (?!go\b)|[:=]|\bmy\b|\bour\b|^[a-z]{3,}(?<!s)s (?!on\b|in\b)\w+|^(?:for|in|on|at) .*, \w+"
+)
+
 
 def doubts(said: str) -> list[str]:
     """Return what a folded sentence does that is nothing to remember."""
@@ -256,8 +264,8 @@ def doubts(said: str) -> list[str]:
 
 
 def passes(said: str) -> bool:
-    """Whether a folded sentence tells of the moment."""
-    return _PASSING.search(said) is not None
+    """Whether a folded sentence tells of the moment, or tells nothing of anything."""
+    return _PASSING.search(said) is not None or (said.isascii() and not _FINITE.search(said))
 
 
 def without_opener(said: str) -> str:
