@@ -50,15 +50,15 @@ _NEGATIONS = _rx(
 )
 # Words without which a claim is the same claim.
 _FILLER = _rx(
-    r"请|麻烦|的|了|很|都|也|就|是|在|我们|咱们|我|用户|主人|现在|目前|一直|使用|用|进行|名字|叫|语言|方案|明确|写|说|目录下?|一般|通常",
-    r"ユーザー(?:は|が)?|私(?:は|たちは)?|うちの|今は|いつも|必ず|とても|言語|の案は?|明言",
+    r"请|麻烦|如今|的|了|很|都|也|就|是|在|我们|咱们|我|用户|主人|现在|目前|一直|使用|用|进行|名字|叫|语言|方案|明确|写|说|目录下?|一般|通常",
+    r"ユーザー(?:は|が)?|私(?:は|たちは)?|うちの|今は|もう|いつも|必ず|とても|言語|の案は?|明言",
     r"(?<=[a-z\d/]) ?[上下](?=$|[ ,。])",
 )
 _FILLER_WORDS = frozenset(
     """i we my our me us user users user's the a an to of is are am be was were been do does did will would i'm we're i've
     in on at for with by from as that this it its really very please always just also so happen happens named called name
     use uses used using language explicitly clearly currently now there have has own folder live lives living deployed
-    run runs running""".split()
+    run runs running anymore""".split()
 )
 # Around these words the order says who is which.
 _ORDERED = _rx(
