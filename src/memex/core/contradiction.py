@@ -59,13 +59,14 @@ _ATTRIBUTE_JA = (
 )
 
 _CHANGED = "changed to"
+_USED_FOR = "used for"  # several things may be; only a change from one to another tells that one is over
 # What a change of the subject ends, whatever the predicate was.
 _STATES = frozenset({"is", "is on", "is called", "runs on", "written in", "listens on", "deploys to", _CHANGED})
 # Predicate and pattern; s: subject (absent: the owner of the memory), o: object.
 _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
-        _rx(rf"{_WHO}(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
+        _rx(rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
             rf"(?= (?:in|last|next|this|since|for|with|now)\b|$|[,;])"
         ),
     ),
@@ -79,6 +80,12 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("marital", _rx(r"(?P<s>\b(?:i|user)) ?(?:'m|am|is|got|are)(?: now| finally)? (?P<o>single|married|divorced|engaged|widowed)")),
+    (
+        _USED_FOR,
+        _rx(
+            r"\b(?:we|i|user) (?:now |have )?(?:uses?|switched to|moved to|migrated to|changed to|chose) (?P<o>[\w .#+-]+?)(?: now)? for (?P<s>[\w ]+)"
+        ),
+    ),
     ("studies", _rx(rf"{_WHO}(?: now)? (?:stud(?:y|ies)|majors? in|am studying|switched (?:my|his|her) major to) (?P<o>[\w ]+)")),
     ("deploys to", _rx(r"\b(?P<s>(?:we|i|the [\w ]{1,20}?)) deploy(?:s|ed)?(?: now)? to (?P<o>[\w .-]+?)(?= now\b|$|[,;])")),
     ("listens on", _rx(r"(?P<s>[\w ]{1,30}?)(?: now)? (?:listens?|runs?) on port (?P<o>\d+)")),
@@ -112,7 +119,7 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
         _rx(
-            r"(?:^|[,。 ])(?P<s>我[^,。住搬又已现刚最]{0,4}|用户|主人)?(?:现在|目前|又|已经|刚|最近|上个?[周月]|去年|今年)*(?:住在|搬到了?|搬去了?|搬回了?|定居在?)(?P<o>[^,。!了]{1,10})"
+            r"(?:^|[,。 ])(?:上个?[周月]|去年|今年|前年|最近|[^,。]{1,3}月份?|[^,。]{1,4}年)?(?P<s>我[^,。住搬又已现刚最]{0,4}|用户|主人)?(?:现在|目前|又|已经|刚|最近|上个?[周月]|去年|今年)*(?:住在|搬到了?|搬去了?|搬回了?|定居在?)(?P<o>[^,。!了]{1,10})"
         ),
     ),
     (
@@ -202,12 +209,12 @@ _VERSION = re.compile(
     r"(?<![\w.])(?!(?:phase|step|part|worker|server|node|room|team|group|sprint|week|day|number|no|issue|ticket|pr|level|line|page|port|"
     r"chapter|section|floor|unit|building|gate|channel|slot|at|on|in|to|of|by|is|the|under|over|about|after|before|until|from|for|and|or|age|aged|"
     r"jan|january|feb|february|mar|march|apr|april|may|june|july|aug|august|sept?|september|oct|october|nov|november|dec|december)\b)"
-    r"([a-z][a-z+#.-]*) ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)"
+    r"([a-z][a-z+#.-]*)(?: ?(?:was |were )?(?:升级到了?|更新到了?|upgraded to|updated to|moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)"
 )
 _CORRECTING = _rx(
     r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|switched (?:\w+ )?to|moved to|rewrote|upgraded to|i meant)\b",
     r"^更正|^纠正|^说错|^打错|改为|改成|改用|改到|换成|换了|现在(?!正)|如今|升级到|推迟到|改名",
-    r"^訂正|^すみません|に変更|に変わ|に変え|今は|になった|になりま|アップグレード|書き換え|に移し|に移行|延び",
+    r"^訂正|^すみません|に変更|に変わ|に変え|今は|になった|になりま|アップグレード|アップデート|に更新|に上げ|書き換え|に移し|に移行|延び",
 )
 
 
@@ -256,7 +263,7 @@ def contradicts(new: str, old: str) -> str | None:
             same = fact.predicate == other.predicate or (fact.predicate == _CHANGED and other.predicate in _STATES)
             if not same or fact.subject != other.subject:
                 continue
-            if not fact.agrees(other):
+            if not fact.agrees(other) and (fact.predicate != _USED_FOR or is_correction(new)):
                 return f"the same subject {fact.predicate} something else"
     if _another_version(new, old):
         return "another version of the same"
