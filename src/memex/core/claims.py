@@ -40,8 +40,8 @@ _LIKED = _rx(
 _DISLIKED = _rx(
     r"\b(?:(?:really |strongly )*(?:dislikes?|hates?|detests?|avoids?)|(?:(?:explicitly|clearly) )?(?:does|do) not (?:like|want)|"
     r"(?:doesn't|don't|no longer) (?:like|want)s?)\b",
-    r"(?:明确)?(?:讨厌|厌恶|不(?:要|想要?|喜欢|爱))",
-    r"[がをは]?(?:嫌い(?:です|だ)?|苦手(?:です|だ)?|不要(?:です|だ|と明言した)?)",
+    r"(?:明确|很|更|最|特别|非常|真的?)?(?:讨厌|厌恶|不(?:要|想要?|喜欢|爱))",
+    r"[がをは]?(?:大?嫌い(?:です|だ|になりました|になった)?|好き(?:では|じゃ)な(?:い(?:です)?|くな(?:った|りました))|苦手(?:です|だ)?|不要(?:です|だ|と明言した)?)",
 )
 _NEGATIONS = _rx(
     r"\b(?:not|no|never|cannot|nobody|without|neither|nor)\b|n't\b",
@@ -50,15 +50,16 @@ _NEGATIONS = _rx(
 )
 # Words without which a claim is the same claim.
 _FILLER = _rx(
-    r"请|麻烦|的|了|很|都|也|就|是|在|我们|咱们|我|用户|主人|现在|目前|一直|使用|用|进行|名字|叫|语言|方案|明确|写|说|目录下?|一般|通常",
-    r"ユーザー(?:は|が)?|私(?:は|たちは)?|うちの|今は|いつも|必ず|とても|言語|の案は?|明言",
+    r"\b(?:at the moment|right now|these days)\b",
+    r"请|麻烦|如今|的|了|很|都|也|就|是|在|我们|咱们|我|用户|主人|现在|目前|一直|使用|用|进行|名字|叫|语言|方案|明确|写|说|目录下?|一般|通常",
+    r"ユーザー(?:は|が)?|私(?:は|たちは)?|うち[のは]|今は|もう|いつも|必ず|とても|言語|の案は?|明言",
     r"(?<=[a-z\d/]) ?[上下](?=$|[ ,。])",
 )
 _FILLER_WORDS = frozenset(
     """i we my our me us user users user's the a an to of is are am be was were been do does did will would i'm we're i've
     in on at for with by from as that this it its really very please always just also so happen happens named called name
     use uses used using language explicitly clearly currently now there have has own folder live lives living deployed
-    run runs running""".split()
+    run runs running anymore""".split()
 )
 # Around these words the order says who is which.
 _ORDERED = _rx(

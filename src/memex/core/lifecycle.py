@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 _MOST_SUPERSEDED = 5  # by one statement; more would be a sign of a rule gone wrong
+_BELOW_FLOOR = 1 / 3  # of the way to `same`: "I joined Ericsson" is less like "I work for Nokia" than a paraphrase is
 _IMPORTANCE_PER_RATING = 5.0  # a rating of 5 is the importance of 1.0 that a plain memory has
 
 _MERGED_BECAUSE = {
@@ -141,7 +142,8 @@ def decide(
     """Return what to do with an admitted text, given the current memories around it.
 
     From the cosine `floor` on two texts may be about the same, and their words decide; from `same` on
-    a few words more or less do not matter. `at` is when the candidate happened: what happened later
+    a few words more or less do not matter. What ends a fact may be put in quite other words, so a
+    contradiction is looked for from a little below `floor` on. `at` is when the candidate happened: what happened later
     than it is never superseded by it.
     """
     nearest = max((n.similarity for n in neighbours), default=None)
@@ -152,7 +154,7 @@ def decide(
             over.append(near.memory)
             reason = "the caller says so"
             continue
-        if near.similarity < floor:
+        if near.similarity < floor - _BELOW_FLOOR * (same - floor):
             continue
         why = contradicts(text, near.memory.content)
         if why and near.memory.occurred_at <= at and not near.memory.pinned and len(over) < _MOST_SUPERSEDED:
