@@ -32,16 +32,19 @@ def _rx(*patterns: str) -> re.Pattern[str]:
 
 
 _LIKED = _rx(
-    r"\b(?:(?:really |also |always |much |would )*(?:prefers?|preferred|likes?|loves?|enjoys?|wants?))\b(?: to(?: (?:use|have))?\b)?"
+    r"\b(?:(?:really |also |always |much |would )*(?:prefers?|preferred|likes?|loves?|enjoys?|"
+    r"wants?))\b(?: to(?: (?:use|have))?\b)?"
     r"(?: using\b)?",
     r"(?:很|更|最|比较|一直|特别)?(?:偏好|喜欢|喜爱|热爱|爱)(?:使?用)?",
     r"(?:を使うの)?[がをは]?(?:とても|大|一番)?(?:好き(?:です|だ|で|な)?|好み(?:です|、)?|好む|好んで(?:いる|います)?)",
 )
 _DISLIKED = _rx(
-    r"\b(?:(?:really |strongly )*(?:dislikes?|hates?|detests?|avoids?)|(?:(?:explicitly|clearly) )?(?:does|do) not (?:like|want)|"
+    r"\b(?:(?:really |strongly )*(?:dislikes?|hates?|detests?|avoids?)|(?:(?:explicitly|clearly) )?(?:does|"
+    r"do) not (?:like|want)|"
     r"(?:doesn't|don't|no longer) (?:like|want)s?)\b",
     r"(?:明确|很|更|最|特别|非常|真的?)?(?:讨厌|厌恶|不(?:要|想要?|喜欢|爱))",
-    r"[がをは]?(?:大?嫌い(?:です|だ|になりました|になった)?|好き(?:では|じゃ)な(?:い(?:です)?|くな(?:った|りました))|苦手(?:です|だ)?|不要(?:です|だ|と明言した)?)",
+    r"[がをは]?(?:大?嫌い(?:です|だ|になりました|になった)?|好き(?:では|じゃ)な(?:い(?:です)?|くな(?:った|りました))|"
+    r"苦手(?:です|だ)?|不要(?:です|だ|と明言した)?)",
 )
 _NEGATIONS = _rx(
     r"\b(?:not|no|never|cannot|nobody|without|neither|nor)\b|n't\b",
@@ -51,7 +54,8 @@ _NEGATIONS = _rx(
 # Words without which a claim is the same claim.
 _FILLER = _rx(
     r"\b(?:at the moment|right now|these days)\b",
-    r"请|麻烦|如今|的|了|很|都|也|就|是|在|我们|咱们|我|用户|主人|现在|目前|一直|使用|用|进行|名字|叫|语言|方案|明确|写|说|目录下?|一般|通常",
+    r"请|麻烦|如今|的|了|很|都|也|就|是|在|我们|咱们|我|用户|主人|现在|目前|一直|使用|用|进行|名字|叫|语言|方案|明确|"
+    r"写|说|目录下?|一般|通常",
     r"ユーザー(?:は|が)?|私(?:は|たちは)?|うち[のは]|今は|もう|いつも|必ず|とても|言語|の案は?|明言",
     r"(?<=[a-z\d/]) ?[上下](?=$|[ ,。])",
 )
@@ -80,7 +84,8 @@ _SCRIPTS = (
 _KANA = re.compile(r"[\u3041-\u309f]+\Z")
 _PARTICLE = "はがをにでのとへやも"
 _ENDING = re.compile(
-    r"(?:です|でした|だ|だった|である|ます|ました|する|します|した|して(?:いる|います)?|て(?:いる|います|ある|あります|ください)|で(?:す)?|"
+    r"(?:です|でした|だ|だった|である|ます|ました|する|します|した|して(?:いる|います)?|て(?:いる|います|ある|"
+    r"あります|ください)|で(?:す)?|"
     r"いる|います|ある|あります|といいます|という|ください|だけ|こと|の|は|が|を|に)+\Z"
 )
 

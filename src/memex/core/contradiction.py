@@ -44,8 +44,10 @@ class Fact:
 _ATTRIBUTES = (
     r"favou?rite \w+|birthday|phone number|email(?: address)?|address|time ?zone|password|port|deadline|budget|job|"
     r"employer|boss|manager|doctor|dentist|database|backend|frontend|default branch|primary region|region|ci|hometown|"
-    r"release date|username|version|order number|code|surname|nickname|team lead|phone|e-mail(?: address)?|number|car|major|girlfriend|boyfriend|"
-    r"editor|company|title|salary|weight|mentor|therapist|landlord|minimum version|due date|start time|theme|handle|home ?page|url"
+    r"release date|username|version|order number|code|surname|nickname|team lead|phone|e-mail(?: address)?|number|"
+    r"car|major|girlfriend|boyfriend|"
+    r"editor|company|title|salary|weight|mentor|therapist|landlord|minimum version|due date|start time|theme|handle|"
+    r"home ?page|url"
 )
 _DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day\w*|(?:the )?\d[\w:./ -]*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*)"
 _WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w ]{2,30}?|(?<=^)\w+)"
@@ -66,11 +68,17 @@ _STATES = frozenset({"is", "is on", "is called", "runs on", "written in", "liste
 _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
-        _rx(rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
+        _rx(
+            rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
             rf"(?= (?:in|last|next|this|since|for|with|now)\b|$|[,;])"
         ),
     ),
-    ("lives", _rx(r"(?P<s>\b(?:i|user))(?:'m| am| is)(?: now)? (?:based|living) in (?P<o>[\w ]+?)(?= (?:now|since|with)\b|$|[,;])")),
+    (
+        "lives",
+        _rx(
+            r"(?P<s>\b(?:i|user))(?:'m| am| is)(?: now)? (?:based|living) in (?P<o>[\w ]+?)(?= (?:now|since|with)\b|$|[,;])"
+        ),
+    ),
     ("works", _rx(rf"{_WHO}(?: now)? works? as (?P<o>[\w ]+?)(?= (?:in|at|for)\b|$)")),
     (
         "works for",
@@ -79,15 +87,29 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"(?= (?:as|in|on|last|since|this|now)\b|$|[,;])"
         ),
     ),
-    ("marital", _rx(r"(?P<s>\b(?:i|user)) ?(?:'m|am|is|got|are)(?: now| finally)? (?P<o>single|married|divorced|engaged|widowed)")),
+    (
+        "marital",
+        _rx(
+            r"(?P<s>\b(?:i|user)) ?(?:'m|am|is|got|are)(?: now| finally)? (?P<o>single|married|divorced|engaged|widowed)"
+        ),
+    ),
     (
         _USED_FOR,
         _rx(
-            r"\b(?:we|i|user) (?:now |have )?(?:uses?|switched to|moved to|migrated to|changed to|chose) (?P<o>[\w .#+-]+?)(?: now)? for (?P<s>[\w ]+)"
+            r"\b(?:we|i|user) (?:now |have )?(?:uses?|switched to|moved to|migrated to|changed to|"
+            r"chose) (?P<o>[\w .#+-]+?)(?: now)? for (?P<s>[\w ]+)"
         ),
     ),
-    ("studies", _rx(rf"{_WHO}(?: now)? (?:stud(?:y|ies)|majors? in|am studying|switched (?:my|his|her) major to) (?P<o>[\w ]+)")),
-    ("deploys to", _rx(r"\b(?P<s>(?:we|i|the [\w ]{1,20}?)) deploy(?:s|ed)?(?: now)? to (?P<o>[\w .-]+?)(?= now\b|$|[,;])")),
+    (
+        "studies",
+        _rx(
+            rf"{_WHO}(?: now)? (?:stud(?:y|ies)|majors? in|am studying|switched (?:my|his|her) major to) (?P<o>[\w ]+)"
+        ),
+    ),
+    (
+        "deploys to",
+        _rx(r"\b(?P<s>(?:we|i|the [\w ]{1,20}?)) deploy(?:s|ed)?(?: now)? to (?P<o>[\w .-]+?)(?= now\b|$|[,;])"),
+    ),
     ("listens on", _rx(r"(?P<s>[\w ]{1,30}?)(?: now)? (?:listens?|runs?) on port (?P<o>\d+)")),
     ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+?)(?:'s name)? is (?:called |named )(?P<o>[\w ]+)")),
     ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+)'s name is (?P<o>[\w ]+)")),
@@ -105,13 +127,15 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
         _CHANGED,
         _rx(
             r"^(?P<s>(?:(?:my|our|the) )?[\w' ]{2,30}?)(?: (?:has|have|was|is|been|got|just))*"
-            r" (?:changed|moved|renamed|switched|upgraded|postponed|pushed|brought|migrated)(?: back| forward)? to (?P<o>[\w .:@+#-]+)"
+            r" (?:changed|moved|renamed|switched|upgraded|postponed|pushed|brought|migrated)(?: back|"
+            r" forward)? to (?P<o>[\w .:@+#-]+)"
         ),
     ),
     (
         _CHANGED,
         _rx(
-            r"\b(?:changed|moved|renamed|switched|migrated|ported|rewrote) (?P<s>(?:my|our|the) [\w' -]{2,30}?) (?:in|into|to) (?P<o>[\w .:@+#-]+)"
+            r"\b(?:changed|moved|renamed|switched|migrated|ported|rewrote) (?P<s>(?:my|our|"
+            r"the) [\w' -]{2,30}?) (?:in|into|to) (?P<o>[\w .:@+#-]+)"
         ),
     ),
 )
@@ -119,13 +143,17 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
         _rx(
-            r"(?:^|[,。 ])(?:上个?[周月]|去年|今年|前年|最近|[^,。]{1,3}月份?|[^,。]{1,4}年)?(?P<s>我[^,。住搬又已现刚最]{0,4}|用户|主人)?(?:现在|目前|又|已经|刚|最近|上个?[周月]|去年|今年)*(?:住在|搬到了?|搬去了?|搬回了?|定居在?)(?P<o>[^,。!了]{1,10})"
+            r"(?:^|[,。 ])(?:上个?[周月]|去年|今年|前年|最近|[^,。]{1,3}月份?|"
+            r"[^,。]{1,4}年)?(?P<s>我[^,。住搬又已现刚最]{0,4}|用户|主人)?(?:现在|目前|又|已经|刚|最近|上个?[周月]|"
+            r"去年|今年)*(?:住在|搬到了?|搬去了?|搬回了?|定居在?)(?P<o>[^,。!了]{1,10})"
         ),
     ),
     (
         "works for",
         _rx(
-            r"(?P<s>我[^,。在跳入换现]{0,4}|用户|主人)(?:现在|目前|已经|刚|最近)*(?:在(?P<o1>[^,。当做]{1,10}?)(?:上班|工作|任职)|(?:跳槽到|跳槽去|入职|加入|换到)了?(?P<o2>[^,。了]{1,10}))"
+            r"(?P<s>我[^,。在跳入换现]{0,4}|用户|主人)(?:现在|目前|已经|刚|"
+            r"最近)*(?:在(?P<o1>[^,。当做]{1,10}?)(?:上班|工作|任职)|(?:跳槽到|跳槽去|入职|加入|"
+            r"换到)了?(?P<o2>[^,。了]{1,10}))"
         ),
     ),
     ("marital", _rx(r"(?P<s>我|用户)(?:现在|已经|还)*(?:是)?(?P<o>单身|结婚|离婚|已婚|订婚|未婚)")),
@@ -135,7 +163,9 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         _CHANGED,
         _rx(
-            r"(?:^|[,。 ])(?:我们?(?:把|的)?)?(?P<s>[^,。 从]{1,10}?)(?:已经|现在|也|都)*(?:改成|改为|改用|改到|改叫|换成|换到|推迟到|延期到|延到|提前到|挪到|调整[到为]|改名叫|改名为|更新为|变成|变为)了?(?P<o>[^,。!]{1,24})"
+            r"(?:^|[,。 ])(?:我们?(?:把|的)?)?(?P<s>[^,。 从]{1,10}?)(?:已经|现在|也|都)*(?:改成|改为|改用|改到|改叫|"
+            r"换成|换到|推迟到|延期到|延到|提前到|挪到|调整[到为]|改名叫|改名为|更新为|变成|"
+            r"变为)了?(?P<o>[^,。!]{1,24})"
         ),
     ),
     ("works", _rx(r"(?P<s>我[^,。在]{0,4}|用户|主人)在[^,。当]{1,12}当(?P<o>[^,。]{1,8})")),
@@ -144,7 +174,8 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "is on",
         _rx(
-            r"(?P<s>[^,。]{1,8}?)(?:只|改)?(?:定在|定于|改到|改在|在|是)(?P<o>(?:每?周|星期|礼拜)[一二三四五六日天][^,。]{0,6}|\d+[月日号点][^,。]{0,6})"
+            r"(?P<s>[^,。]{1,8}?)(?:只|改)?(?:定在|定于|改到|改在|在|是)(?P<o>(?:每?周|星期|"
+            r"礼拜)[一二三四五六日天][^,。]{0,6}|\d+[月日号点][^,。]{0,6})"
         ),
     ),
     ("runs on", _rx(r"(?P<s>[^,。]{1,10}?)跑在(?P<o>[^,。]{1,14}?)(?:上|$|[,。])")),
@@ -152,13 +183,15 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
         _rx(
-            r"(?:^|[、。 ])(?:今は)?(?:また)?(?:(?P<s>[^、。]{1,6}?)[はが])?(?:今は|また)?(?P<o>[^、。はが]{1,10}?)(?:に(?:戻って)?(?:住んで|引っ越し|転居|戻りまし)|へ引っ越し|在住)"
+            r"(?:^|[、。 ])(?:今は)?(?:また)?(?:(?P<s>[^、。]{1,6}?)[はが])?(?:今は|"
+            r"また)?(?P<o>[^、。はが]{1,10}?)(?:に(?:戻って)?(?:住んで|引っ越し|転居|戻りまし)|へ引っ越し|在住)"
         ),
     ),
     (
         "works for",
         _rx(
-            r"(?:^|[、。 ])(?:今は)?(?:(?P<s>[^、。]{1,6}?)は)?(?:今は)?(?P<o>[^、。は]{1,12}?)(?:で働い|に勤め|に転職|に入社|に移籍)"
+            r"(?:^|[、。 ])(?:今は)?(?:(?P<s>[^、。]{1,6}?)は)?(?:今は)?(?P<o>[^、。は]{1,12}?)(?:で働い|に勤め|"
+            r"に転職|に入社|に移籍)"
         ),
     ),
     ("is", _rx(r"(?P<o>[^、。はを]{1,8})を(?P<s>専攻|専門)")),
@@ -166,7 +199,8 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         _CHANGED,
         _rx(
-            r"(?:^|[、。 ])(?P<s>[^、。はがを]{1,12}?)[がをは](?P<o>[^、。はが]{1,24}?)(?:に|へ)(?:変わ|変え|変更|なっ|なり|延び|延期|移し|移行|移っ|切り替|書き換え|改名|繰り上|更新)"
+            r"(?:^|[、。 ])(?P<s>[^、。はがを]{1,12}?)[がをは](?P<o>[^、。はが]{1,24}?)(?:に|へ)(?:変わ|変え|変更|"
+            r"なっ|なり|延び|延期|移し|移行|移っ|切り替|書き換え|改名|繰り上|更新)"
         ),
     ),
     ("works", _rx(r"(?:(?P<s>[^、。]{1,6}?)は)?[^、。は]{1,8}で(?P<o>[^、。]{1,8})(?:として働|をして)")),
@@ -184,12 +218,15 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 # A phrase of correction; o: what is over.
 _RETIRED = _rx(
-    r"\bno longer (?:(?:use|uses|using|like|likes|work|works|live|lives|support|supports)(?: (?:at|in|for|on))? )?(?P<o1>[\w .#+-]{2,30}?)(?=[,;.!?]|$| for\b| in\b)",
+    r"\bno longer (?:(?:use|uses|using|like|likes|work|works|live|lives|support|supports)(?: (?:at|in|for|"
+    r"on))? )?(?P<o1>[\w .#+-]{2,30}?)(?=[,;.!?]|$| for\b| in\b)",
     r"\b(?:instead of|rather than) (?P<o2>[\w #+-]{2,30}?)(?=[,;.!?]|$| for\b| in\b)",
     r"\b(?:switched|moved|migrated|changed)(?: \w+)? from (?P<o3>[\w .#+-]{2,30}?) to\b",
-    r"\b(?:stopped using|gave up on|gave up|replaced|dropped) (?P<o4>[\w .#+-]{2,30}?)(?=[,;.!?]|$| and\b| with\b| by\b)",
+    r"\b(?:stopped using|gave up on|gave up|replaced|dropped) (?P<o4>[\w .#+-]{2,30}?)(?=[,;.!?]|$| and\b| with\b|"
+    r" by\b)",
     r"\b(?:,|and|,? but) not (?:on |in |at )?(?P<o5>[\w .#+-]{1,30}?)(?=[,;.!?]|$)",
-    r"\b(?:don't|do not|doesn't) (?:use|have|own|drink|eat|drive|play|like|work at|live in) (?:an? |the )?(?P<o6>[\w .#+-]{2,30}?) any ?more\b",
+    r"\b(?:don't|do not|doesn't) (?:use|have|own|drink|eat|drive|play|like|work at|live in) (?:an? |"
+    r"the )?(?P<o6>[\w .#+-]{2,30}?) any ?more\b",
     r"\b(?:stopped|quit) (?!using)(?:\w+ing )?(?P<o7>[\w #+-]{2,30}?)(?=[,;.!?]|$| and\b| in\b| last\b)",
     r"(?P<o8>\b\w+) and i (?:broke up|split up|got divorced)",
     r"(?:戒|停)了?(?P<p5>[^,。!了掉]{1,8}?)了",
@@ -206,15 +243,21 @@ _RETIRED = _rx(
 )
 # A name and its version; parts of a series (phase 1, phase 2) are different things.
 _VERSION = re.compile(
-    r"(?<![\w.])(?!(?:phase|step|part|worker|server|node|room|team|group|sprint|week|day|number|no|issue|ticket|pr|level|line|page|port|"
-    r"chapter|section|floor|unit|building|gate|channel|slot|at|on|in|to|of|by|is|the|under|over|about|after|before|until|from|for|and|or|age|aged|"
-    r"jan|january|feb|february|mar|march|apr|april|may|june|july|aug|august|sept?|september|oct|october|nov|november|dec|december)\b)"
-    r"([a-z][a-z+#.-]*)(?: ?(?:was |were )?(?:升级到了?|更新到了?|upgraded to|updated to|moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)"
+    r"(?<![\w.])(?!(?:phase|step|part|worker|server|node|room|team|group|sprint|week|day|number|no|issue|ticket|pr|"
+    r"level|line|page|port|"
+    r"chapter|section|floor|unit|building|gate|channel|slot|at|on|in|to|of|by|is|the|under|over|about|after|before|"
+    r"until|from|for|and|or|age|aged|"
+    r"jan|january|feb|february|mar|march|apr|april|may|june|july|aug|august|sept?|september|oct|october|nov|november|"
+    r"dec|december)\b)"
+    r"([a-z][a-z+#.-]*)(?: ?(?:was |were )?(?:升级到了?|更新到了?|upgraded to|updated to|"
+    r"moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)"
 )
 _CORRECTING = _rx(
-    r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|switched (?:\w+ )?to|moved to|rewrote|upgraded to|i meant)\b",
+    r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|"
+    r"switched (?:\w+ )?to|moved to|rewrote|upgraded to|i meant)\b",
     r"^更正|^纠正|^说错|^打错|改为|改成|改用|改到|换成|换了|现在(?!正)|如今|升级到|推迟到|改名",
-    r"^訂正|^すみません|に変更|に変わ|に変え|今は|になった|になりま|アップグレード|アップデート|に更新|に上げ|書き換え|に移し|に移行|延び",
+    r"^訂正|^すみません|に変更|に変わ|に変え|今は|になった|になりま|アップグレード|アップデート|に更新|に上げ|"
+    r"書き換え|に移し|に移行|延び",
 )
 
 
@@ -291,7 +334,11 @@ def _shares(over: Iterable[set[str]], new: str, old: str) -> bool:
     held, told = units(old), units(new)
     for thing in over:
         # One that denies the thing already, or that is over itself, is no victim.
-        if thing <= held and thing not in retired(old) and (len(held - thing) <= _LEAST_BESIDE or (held - thing) & (told - thing)):
+        if (
+            thing <= held
+            and thing not in retired(old)
+            and (len(held - thing) <= _LEAST_BESIDE or (held - thing) & (told - thing))
+        ):
             return True
     return False
 

@@ -41,7 +41,8 @@ _FOR: tuple[tuple[str, Signs], ...] = (
     (
         "asked to remember",
         Signs(
-            r"\b(?:remember|don't forget|note to self|keep in mind|bear in mind|for the record|make a note|note that|please note|note for later|fyi)\b(?!.*\?\s*$)",
+            r"\b(?:remember|don't forget|note to self|keep in mind|bear in mind|for the record|make a note|note that|"
+            r"please note|note for later|fyi)\b(?!.*\?\s*$)",
             r"记住|记一下|记下来|请记得|记得|别忘了|不要忘记|备忘|请注意|请知悉",
             r"覚えておいて|覚えといて|忘れないで|忘れないように|メモ:|メモして|覚えてて|念のため",
         ),
@@ -49,85 +50,151 @@ _FOR: tuple[tuple[str, Signs], ...] = (
     (
         "correction",
         Signs(
-            r"\b(?:correction|no longer|not any ?more|any more|instead of|rather than|switched|(?:moved|migrated|upgraded) (?:from|to)|changed? to|"
-            r"replaced|stopped using|i mistyped|typo on my side|has been (?:renamed|moved|replaced))\b|^actually, (?!(?:never ?mind|no\b|wait|it works|i found))|"
+            r"\b(?:correction|no longer|not any ?more|any more|instead of|rather than|switched|(?:moved|migrated|"
+            r"upgraded) (?:from|to)|changed? to|"
+            r"replaced|stopped using|i mistyped|typo on my side|has been (?:renamed|moved|replaced))\b|"
+            r"^actually, (?!(?:never ?mind|no\b|wait|it works|i found))|"
             r"\bi meant (?:\S+ ){1,6}?not\b|\b(?:is|are|was) \S+(?: \S+){0,2}, not \S+",
-            r"更正|纠正|不再|改用|改为|改成(?!.{0,8}[点些]$)|换成|代替|而不是|而是|不是(?![这那它]).{1,12}(?:了|,?[而应]?是(?!另))|已经?(?:迁移|换|改|停用|下线)|已经?不(?:用|吃|喝|住|在)|[是叫姓].{1,8}不[是叫姓]|"
+            r"更正|纠正|不再|改用|改为|改成(?!.{0,8}[点些]$)|换成|代替|而不是|而是|不是(?![这那它]).{1,12}(?:了|"
+            r",?[而应]?是(?!另))|已经?(?:迁移|换|改|停用|下线)|已经?不(?:用|吃|喝|住|在)|[是叫姓].{1,8}不[是叫姓]|"
             r"(?:我|刚才|之前)(?:打|说|写|记)错了?,|搬回",
-            r"訂正|もう.{0,12}(?:ない|ません|なく|おらず)|をやめて|(?<!それ)(?<!これ)(?<!そこ)(?<!こっち)(?<!そっち)(?:では|じゃ)なく|に変更|に移行|に移した|に切り替え|に変え[たて]|に変わり|に改名|打ち間違え|間違えました、",
+            r"訂正|もう.{0,12}(?:ない|ません|なく|おらず)|をやめて|"
+            r"(?<!それ)(?<!これ)(?<!そこ)(?<!こっち)(?<!そっち)(?:では|じゃ)なく|に変更|に移行|に移した|に切り替え|"
+            r"に変え[たて]|に変わり|に改名|打ち間違え|間違えました、",
         ),
     ),
     (
         "preference",
         Signs(
-            r"\b(?:prefers?|dislikes?|hates?|loves?|enjoys?|favou?rites?|can't stand|allergic|allergy|vegetarian|vegan|lactose|gluten|"
+            r"\b(?:prefers?|dislikes?|hates?|loves?|enjoys?|favou?rites?|can't stand|allergic|allergy|vegetarian|"
+            r"vegan|lactose|gluten|"
             r"scared of|afraid of|fond of|would rather|i'd rather|better than a|i (?:can't|don't|never|always) "
             r"(?:eat|drink|use|take|want|like|trust)|used to (?:be|take)|rather have)\b",
-            r"\b(?:i|we|user|she|he|they|client|customer|team|company)(?: (?:really|also|always|do))* (?:likes?|wants?|needs?)\b(?! (?:to (?:know|see|ask|check|go|get|fix)|you|an? (?:break|minute|second|coffee|nap|hand)|help|some))",
+            r"\b(?:i|we|user|she|he|they|client|customer|team|company)(?: (?:really|also|always|do))* (?:likes?|"
+            r"wants?|needs?)\b(?! (?:to (?:know|see|ask|check|go|get|fix)|you|an? (?:break|minute|second|coffee|nap|"
+            r"hand)|help|some))",
             r"\b(?:i|user)(?:'d| would) like (?:\w+ )?(?:all|every|answers|replies|summaries|responses)\b",
-            r"偏好|(?<!你)(?<!您)(?<!人都)(?<!人)喜欢(?!的(?:事|话))|喜爱|热爱|讨厌|不爱|最爱|最怕|爱[吃喝看听玩用]|过敏|吃素|忌口|更愿意|宁愿|宁可|倾向|习惯|一直[喝吃用]|不能吃|不[吃喝沾碰](?!了)|不要.{1,20}方案|受不了|反感|希望(?:被|能?收到|所有|每)|"
+            r"偏好|(?<!你)(?<!您)(?<!人都)(?<!人)喜欢(?!的(?:事|话))|喜爱|热爱|讨厌|不爱|最爱|最怕|爱[吃喝看听玩用]|"
+            r"过敏|吃素|忌口|更愿意|宁愿|宁可|倾向|习惯|一直[喝吃用]|不能吃|不[吃喝沾碰](?!了)|不要.{1,20}方案|"
+            r"受不了|反感|希望(?:被|能?收到|所有|每)|"
             r"(?:恐|怕)(?:高|飞|黑|水)|不(?:希望|想要|接受)",
-            r"好き|好む|好み|好ん|嫌い|苦手|愛用|アレルギー|ベジタリアン|ヴィーガン|食べられません|食べられない|食べ(?:ない|ません)|飲まない|飲みません|飲めません|飲めない|"
-            r"ほうがありがたい|方がありがたい|(?:ほう|方)がいい|派(?:です|だ|なので|。|$)|いつも.{1,20}(?:飲|食べ|使)|ほしい(?:です)?。?$|希望し|たがらない|(?:ので|から).{0,24}てほしい|(?:が|は)怖い|こだわり|のが一番",
+            r"好き|好む|好み|好ん|嫌い|苦手|愛用|アレルギー|ベジタリアン|ヴィーガン|食べられません|食べられない|"
+            r"食べ(?:ない|ません)|飲まない|飲みません|飲めません|飲めない|"
+            r"ほうがありがたい|方がありがたい|(?:ほう|方)がいい|派(?:です|だ|なので|。|$)|いつも.{1,20}(?:飲|食べ|"
+            r"使)|ほしい(?:です)?。?$|希望し|たがらない|(?:ので|から).{0,24}てほしい|(?:が|は)怖い|こだわり|のが一番",
         ),
     ),
     (
         "rule",
         Signs(
-            r"\b(?:from now on|never|always(?! (?:here|cherish|be there|been))|must(?:n't| not)?(?! (?:be|feel|have) )|don't use|do not use|only on|by default|not allowed|forbidden|forbids?|in future|frozen|pinned|capped|banned|off[- ]limits|up to date with|(?:doctor|therapist|dentist|lawyer|boss|manager|client|customer|wife|husband) (?:told|asked|wants|said|says|insists|advised)|has to be|have to be|need to be|needs to be)\b",
-            r"^please (?:always|keep|answer|reply|use|write (?!me|an?\b|the\b|this)|call me|speak|don't|do not|avoid|address|stick)\b",
-            r"^(?:always|never|do not|don't|avoid|use|keep|prefer|stick to) (?!.*\b(?:this|that|it|now|worry|bother|mind|the one|going)\b)|\bcall me\b|"
+            r"\b(?:from now on|never|always(?! (?:here|cherish|be there|been))|must(?:n't| not)?(?! (?:be|feel|"
+            r"have) )|don't use|do not use|only on|by default|not allowed|forbidden|forbids?|in future|frozen|pinned|"
+            r"capped|banned|off[- ]limits|up to date with|(?:doctor|therapist|dentist|lawyer|boss|manager|client|"
+            r"customer|wife|husband) (?:told|asked|wants|said|says|insists|advised)|has to be|have to be|need to be|"
+            r"needs to be)\b",
+            r"^please (?:always|keep|answer|reply|use|write (?!me|an?\b|the\b|this)|call me|speak|don't|do not|avoid|"
+            r"address|stick)\b",
+            r"^(?:always|never|do not|don't|avoid|use|keep|prefer|stick to) (?!.*\b(?:this|that|it|now|worry|bother|"
+            r"mind|the one|going)\b)|\bcall me\b|"
             r"^\w+ (?:\S+ ){0,6}(?:every time|whenever|before (?:every|each|any|\w+ing)|in all|for all|unless)\b",
-            r"以后|从现在起|从今以后|今后|一律|统一|务必|(?<!我)(?<!现在)必须(?!.{0,4}(?:离开|走了|休息|忙))|千万|禁止|严禁|不许|不准|不允许|不要直接|请控制|(?:回答|回复|解释|提交信息|列名|命名|注释|文档|代码|图表?|总结|邮件|报告|变量名?).{0,6}(?:要|请|用|控制|别|不要|尽量|必|里)"
-            r"|只在|请一直|请(?:用|叫|称呼|始终|总是|不要|别)|^(?:不要|别|请?勿)(?!(?:急|担心|客气|管|在意|谢|生气|这|那|闹|慌|走|说了|动|着急))|(?:不要|别)(?:推荐|给我|用|发|直接)|叫我|称呼",
-            r"今後|これから(?:は)|必ず|絶対に|統一|しないで|(?:使わ|し|せ|か|ら|さ|れ|べ|わ|ま|た|が)ないで(?:ください|ほしい|ね|。|$)|しないこと|すること|書くこと|出すこと|送ること|以内に|だけ、|毎回|呼んで|禁止|"
-            r"なければならない|いけない|ご遠慮|(?:回答|返信|返事|説明|コメント|報告|報告書|連絡|コード|図|グラフ|命名|コミット\S{0,5})[はにもで].{0,24}(?:て|で|に|を)(?:ください|ほしい|お願い\S*|使う|する|。|$)|してほしい(?:です)?。?$",
+            r"以后|从现在起|从今以后|今后|一律|统一|务必|(?<!我)(?<!现在)必须(?!.{0,4}(?:离开|走了|休息|忙))|千万|"
+            r"禁止|严禁|不许|不准|不允许|不要直接|请控制|(?:回答|回复|解释|提交信息|列名|命名|注释|文档|代码|图表?|"
+            r"总结|邮件|报告|变量名?).{0,6}(?:要|请|用|控制|别|不要|尽量|必|里)"
+            r"|只在|请一直|请(?:用|叫|称呼|始终|总是|不要|别)|^(?:不要|别|请?勿)(?!(?:急|担心|客气|管|在意|谢|生气|"
+            r"这|那|闹|慌|走|说了|动|着急))|(?:不要|别)(?:推荐|给我|用|发|直接)|叫我|称呼",
+            r"今後|これから(?:は)|必ず|絶対に|統一|しないで|(?:使わ|し|せ|か|ら|さ|れ|べ|わ|ま|た|"
+            r"が)ないで(?:ください|ほしい|ね|。|$)|しないこと|すること|書くこと|出すこと|送ること|以内に|だけ、|毎回|"
+            r"呼んで|禁止|"
+            r"なければならない|いけない|ご遠慮|(?:回答|返信|返事|説明|コメント|報告|報告書|連絡|コード|図|グラフ|"
+            r"命名|コミット\S{0,5})[はにもで].{0,24}(?:て|で|に|を)(?:ください|ほしい|お願い\S*|使う|する|。|$)|"
+            r"してほしい(?:です)?。?$",
         ),
     ),
     (
         "decision",
         Signs(
-            r"\b(?:(?<!never )decided|agreed|settled on|chose|chosen|opted|standardi[sz]ed|adopted|committed to|let's (?:use|standardi[sz]e|stick|go with|adopt)|rejected|ruled out|gave up|(?:we|i|team|they) dropped|dropped support|went with|going with|we picked|deprecated|sticking with|staying with)\b",
-            r"决定|商定|约定|一致同意|选定|选了|选择了|采用|敲定|定于|定在|定[了为]|规定|规矩|冻结|锁[定在]|放弃|弃用|否决|(?:最终|就)(?:用|选|定)|不打算|打算|计划(?:在|于|用|今|明|下)",
-            r"決め(?:た|ました)|決まった|決まりました|合意|採用|見送|諦め|選んだ|選びました|ことになった|ことになりました|ことにし(?:た|ました|ている)|予定(?:されている|です|だ|。|$)|打ち切|方針|廃止|決まり(?:です|だ|。|$|で)|流儀|ルール(?:です|だ|。|$|で)|仕様(?:です|だ|。|$|で)|凍結|固定",
+            r"\b(?:(?<!never )decided|agreed|settled on|chose|chosen|opted|standardi[sz]ed|adopted|committed to|"
+            r"let's (?:use|standardi[sz]e|stick|go with|adopt)|rejected|ruled out|gave up|(?:we|i|team|they) dropped|"
+            r"dropped support|went with|going with|we picked|deprecated|sticking with|staying with)\b",
+            r"决定|商定|约定|一致同意|选定|选了|选择了|采用|敲定|定于|定在|定[了为]|规定|规矩|冻结|锁[定在]|放弃|"
+            r"弃用|否决|(?:最终|就)(?:用|选|定)|不打算|打算|计划(?:在|于|用|今|明|下)",
+            r"決め(?:た|ました)|決まった|決まりました|合意|採用|見送|諦め|選んだ|選びました|ことになった|"
+            r"ことになりました|ことにし(?:た|ました|ている)|予定(?:されている|です|だ|。|$)|打ち切|方針|廃止|"
+            r"決まり(?:です|だ|。|$|で)|流儀|ルール(?:です|だ|。|$|で)|仕様(?:です|だ|。|$|で)|凍結|固定",
         ),
     ),
     (
         "fact of the project",
         Signs(
-            r"\b(?:backend|frontend|front end|database|db|ci|cd|repo(?:sitory)?|monorepo|services?|tests?|migrations?|deploy(?:s|ments?)?|"
-            r"cluster|logging|schema|columns?|branch(?:es)?|commits?|commit messages|cache|release|pipeline|stack|project(?:'s)?|"
-            r"api key|password|server|timestamps|config(?:uration)?|secrets|assets|docs)\b.{0,40}?\b(?:is|are|uses?|runs?|lives?|kept|written|deployed|stored|rotates?|happens?|"
-            r"scheduled|hosted|numbered|go(?:es)? (?:out|in|into|through)|indent(?:ed)?|expires?)\b(?! (?:\w+ )?(?:failing|failed|down|broken|slow|running|red|stuck|back|up|ok|fine|done|green|now))",
-            r"\b(?:invoices?|reports?|payslips?)\b.{0,20}\b(?:go(?:es)? out|due|are sent)\b|\bwe (?:use|run|deploy|store|host|ship|build|keep|write|bill|pay|release|follow|target|support)\b",
-            r"(?:后端|前端|数据库|仓库|项目|服务|缓存|日志|测试|迁移|部署|主分支|集群|接口文档|密码|版本|分支|ci).{0,20}"
+            r"\b(?:backend|frontend|front end|database|db|ci|cd|repo(?:sitory)?|monorepo|services?|tests?|"
+            r"migrations?|deploy(?:s|ments?)?|"
+            r"cluster|logging|schema|columns?|branch(?:es)?|commits?|commit messages|cache|release|pipeline|stack|"
+            r"project(?:'s)?|"
+            r"api key|password|server|timestamps|config(?:uration)?|secrets|assets|docs)\b.{0,40}?\b(?:is|are|uses?|"
+            r"runs?|lives?|kept|written|deployed|stored|rotates?|happens?|"
+            r"scheduled|hosted|numbered|go(?:es)? (?:out|in|into|through)|indent(?:ed)?|"
+            r"expires?)\b(?! (?:\w+ )?(?:failing|failed|down|broken|slow|running|red|stuck|back|up|ok|fine|done|"
+            r"green|now))",
+            r"\b(?:invoices?|reports?|payslips?)\b.{0,20}\b(?:go(?:es)? out|due|are sent)\b|\bwe (?:use|run|deploy|"
+            r"store|host|ship|build|keep|write|bill|pay|release|follow|target|support)\b",
+            r"(?:后端|前端|数据库|仓库|项目|服务|缓存|日志|测试|迁移|部署|主分支|集群|接口文档|密码|版本|分支|"
+            r"ci).{0,20}"
             r"(?:用|跑在|放在|位于|部署在|在.{1,12}(?:目录|区)|写|管理|更换|存放|端口)",
-            r"(?:后端|前端|数据库|仓库|项目|服务|缓存|集群|密码|版本|分支|端口|环境|地址)[^,。]{0,12}是(?!不是|什么|好|通过)",
-            r"(?:バックエンド|フロントエンド|データベース|リポジトリ|サービス|キャッシュ|ログ|テスト|マイグレーション|デプロイ|ブランチ|ci|"
-            r"パスワード|インデント|カラム名|リリース|請求書).{0,24}(?:書いている|書かれて|動いて(?:い|お)|置いて|置く|にある|管理し|使って|使う|統一|"
+            r"(?:后端|前端|数据库|仓库|项目|服务|缓存|集群|密码|版本|分支|端口|环境|地址)[^,。]{0,12}是(?!不是|什么|"
+            r"好|通过)",
+            r"(?:バックエンド|フロントエンド|データベース|リポジトリ|サービス|キャッシュ|ログ|テスト|"
+            r"マイグレーション|デプロイ|ブランチ|ci|"
+            r"パスワード|インデント|カラム名|リリース|請求書).{0,24}(?:書いている|書かれて|動いて(?:い|お)|置いて|"
+            r"置く|にある|管理し|使って|使う|統一|"
             r"取る|変わる|デプロイされる|デプロイして(?:い|お)|送る|予定)",
         ),
     ),
     (
         "fact of a person",
         Signs(
-            r"\b(?:my|our|his|her|user's) (?:\S+ )?(?:wife|husband|partner|daughter|son|kids?|children|mother|father|mum|mom|dad|grand\w+|niece|nephew|cousin|"
-            r"brother|sister|boss|manager|doctor|dentist|dog|cat|name|surname|birthday|address|phone number|email|job|hometown|flight|"
-            r"wedding|anniversary|team lead|passport|car|blood type|visa|landlord|neighbou?r)(?:'s)?\b(?!.{0,20}\b(?:just|called me|right now|again|today|is here)\b)",
-            r"\bi(?:'m| am) (?:a|an|the) (?!(?:bit|little|lot|mess|wreck|idiot|fan of this)\b)[a-z]|\bi(?:'ve| have) been \w+ing\b(?! (?:for (?:an? )?(?:\w+ )?(?:minutes?|hours?)|all|at this|on this))",
-            r"\b(?:i|user|we)(?: (?:also|still|currently|now|both|usually|normally|mostly|typically|often))* (?:lives?|works?(?! on (?:it|this)| now| again| fine)|speaks?|owns?|drives?|stud(?:y|ies)|teach(?:es)?|graduated|grew up|moved|was born|joined|quit|left|retired|lost (?:my|his|her|their)|"
-            r"married|sold|bought|adopted|started (?:a|as|at|learning|working|taking)|plays?|goes by|runs? (?!(?:it|the|this|out|into)\b)|switched|wears?|suffers?|enrolled|signed up)\b|\bborn (?:on|in)\b|\b(?:got|getting) (?:married|divorced|engaged|promoted)\b|\bdiagnosed\b|\bpregnant\b",
-            r"\bthe (?:wedding|party|conference|interview|appointment|deadline|release) is (?:on|at|scheduled)|\b(?:appointment|flight|interview|exam|surgery|deadline|webinar|audit)\b.{0,30}(?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month)|tomorrow)",
-            r"\b(?:asked|wants?|likes?|prefers?) to be (?:called|addressed)|\b(?:i|user|she|he)(?: \w+)? (?:usually|normally|regularly|every (?:day|morning|evening|night|week|year))\b",
-            r"我(?:的)?(?:女儿|儿子|太太|妻子|老婆|丈夫|老公|先生|妈妈?|爸爸?|母亲|父亲|哥哥|弟弟|姐姐|妹妹|孩子|老板|狗|猫|名字|生日|电话|手机号|老家|"
+            r"\b(?:my|our|his|her|user's) (?:\S+ )?(?:wife|husband|partner|daughter|son|kids?|children|mother|father|"
+            r"mum|mom|dad|grand\w+|niece|nephew|cousin|"
+            r"brother|sister|boss|manager|doctor|dentist|dog|cat|name|surname|birthday|address|phone number|email|"
+            r"job|hometown|flight|"
+            r"wedding|anniversary|team lead|passport|car|blood type|visa|landlord|"
+            r"neighbou?r)(?:'s)?\b(?!.{0,20}\b(?:just|called me|right now|again|today|is here)\b)",
+            r"\bi(?:'m| am) (?:a|an|the) (?!(?:bit|little|lot|mess|wreck|idiot|fan of this)\b)[a-z]|\bi(?:'ve|"
+            r" have) been \w+ing\b(?! (?:for (?:an? )?(?:\w+ )?(?:minutes?|hours?)|all|at this|on this))",
+            r"\b(?:i|user|we)(?: (?:also|still|currently|now|both|usually|normally|mostly|typically|"
+            r"often))* (?:lives?|works?(?! on (?:it|this)| now| again| fine)|speaks?|owns?|drives?|stud(?:y|ies)|"
+            r"teach(?:es)?|graduated|grew up|moved|was born|joined|quit|left|retired|lost (?:my|his|her|their)|"
+            r"married|sold|bought|adopted|started (?:a|as|at|learning|working|taking)|plays?|goes by|runs? (?!(?:it|"
+            r"the|this|out|into)\b)|switched|wears?|suffers?|enrolled|signed up)\b|\bborn (?:on|in)\b|\b(?:got|"
+            r"getting) (?:married|divorced|engaged|promoted)\b|\bdiagnosed\b|\bpregnant\b",
+            r"\bthe (?:wedding|party|conference|interview|appointment|deadline|release) is (?:on|at|scheduled)|"
+            r"\b(?:appointment|flight|interview|exam|surgery|deadline|webinar|audit)\b.{0,30}(?:\d|(?:mon|tues|"
+            r"wednes|thurs|fri|satur|sun)day|next (?:week|month)|tomorrow)",
+            r"\b(?:asked|wants?|likes?|prefers?) to be (?:called|addressed)|\b(?:i|user|she|he)(?: \w+)? (?:usually|"
+            r"normally|regularly|every (?:day|morning|evening|night|week|year))\b",
+            r"我(?:的)?(?:女儿|儿子|太太|妻子|老婆|丈夫|老公|先生|妈妈?|爸爸?|母亲|父亲|哥哥|弟弟|姐姐|妹妹|孩子|"
+            r"老板|狗|猫|名字|生日|电话|手机号|老家|"
             r"邮箱|地址|主治医生|奶奶|爷爷|外婆|外公|同事|室友|领导|血型|护照)",
-            r"(?:我|用户)(?:现在|目前|一直|平时|一般|通常|经常|每[天周月年晚早]|从小)?(?:们)?(?:住在|住|在.{1,12}(?:当|工作|上班|上[^了课]班|说|读|学)|是一?[家名个位]|来自|毕业于|出生|开的?是?一辆|养了|养着|会说|从.{1,10}开始|叫|姓|有.{0,10}(?:病|症|哮喘|过敏|孩子|女儿|儿子)|患|戴)|婚礼|出生"
-            r"|负责人|搬[去到出进来]|跳槽|(?:调|转|换|升|派)(?:到|去|任|为)了?|入职|离职|辞职|退休|结婚|离婚|怀孕|戒(?![指备])|毕业|领养|买了(?:房|车|一[套辆])|卖掉|换了(?!个(?:思路|方法|办法|写法))|考上|升职",
-            r"(?:我|用户|他|她|孩子|女儿|儿子)[^,。]{0,6}(?:每(?:天|周|月|年|晚|早|个?星期)|平时|通常|一般|经常|从小|从来)|(?:血型|纪念日|忌日|寿|航班|面试|手术|复诊|体检|预约|签证|护照|驾照|保险).{0,16}(?:\d|[一二三四五六七八九十]+[月号日点]|周[一二三四五六日])",
-            r"(?:妻|夫|娘|息子|母|父|兄|姉|弟|妹|子供|子ども|上司|犬|猫|主治医|誕生日|名前|名字|住所|電話番号|リーダー|親友|甥|姪|祖母|祖父|出身|血液型|記念日)(?:の.{1,8})?(?:[はも](?!.{0,16}(?:鳴い|うるさ|寝て|来た))|が(?:[一二三四五六七八九\d].{0,3})?(?:い(?:る|ます)|.{0,10}(?:好き|嫌い|苦手|生まれ|住|働|重い|悪い)))",
-            r"に住んで|と暮らし|(?:看護師|医師|教師|エンジニア|デザイナー|記者|店員|[^ ]{1,6}師|[^ ]{1,6}員)(?:として働|をして)|として働い|で働い|勤め|勤務|生まれ|夜勤をし|"
-            r"結婚(?:式|し)|離婚|習っています|習っている|勉強してい?[るま]|引っ越し|に乗ってい|話します|通院|在宅勤務|にしている。?$|飼って|弾い?[てき](?:い?[るま])?|入社|退職|転職|転勤|異動|失(?:った|いました)|亡くな|一人暮らし|同棲|療養|骨折|入院|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|きっぱり)やめ(?:た|ました)|卒業|入学|禁煙|禁酒|妊娠|貯金|"
-            r"買いました|買った(?!ばかり)|売りました|売った|(?:毎[朝晩日週月年]|普段|ふだん|いつも|隔週|子供の頃).{1,24}(?:る|す|た|く|う|む)。?$|患って|持病|予約が(?:あり|ある)|(?:面接|手術|健診|締め切り|締切|納期|フライト).{0,16}(?:\d|[一二三四五六七八九十]+[月日時]|曜)",
+            r"(?:我|用户)(?:现在|目前|一直|平时|一般|通常|经常|每[天周月年晚早]|从小)?(?:们)?(?:住在|住|"
+            r"在.{1,12}(?:当|工作|上班|上[^了课]班|说|读|学)|是一?[家名个位]|来自|毕业于|出生|开的?是?一辆|养了|养着|"
+            r"会说|从.{1,10}开始|叫|姓|有.{0,10}(?:病|症|哮喘|过敏|孩子|女儿|儿子)|患|戴)|婚礼|出生"
+            r"|负责人|搬[去到出进来]|跳槽|(?:调|转|换|升|派)(?:到|去|任|为)了?|入职|离职|辞职|退休|结婚|离婚|怀孕|"
+            r"戒(?![指备])|毕业|领养|买了(?:房|车|一[套辆])|卖掉|换了(?!个(?:思路|方法|办法|写法))|考上|升职",
+            r"(?:我|用户|他|她|孩子|女儿|儿子)[^,。]{0,6}(?:每(?:天|周|月|年|晚|早|个?星期)|平时|通常|一般|经常|从小|"
+            r"从来)|(?:血型|纪念日|忌日|寿|航班|面试|手术|复诊|体检|预约|签证|护照|驾照|保险).{0,16}(?:\d|"
+            r"[一二三四五六七八九十]+[月号日点]|周[一二三四五六日])",
+            r"(?:妻|夫|娘|息子|母|父|兄|姉|弟|妹|子供|子ども|上司|犬|猫|主治医|誕生日|名前|名字|住所|電話番号|"
+            r"リーダー|親友|甥|姪|祖母|祖父|出身|血液型|記念日)(?:の.{1,8})?(?:[はも](?!.{0,16}(?:鳴い|うるさ|寝て|"
+            r"来た))|が(?:[一二三四五六七八九\d].{0,3})?(?:い(?:る|ます)|.{0,10}(?:好き|嫌い|苦手|生まれ|住|働|重い|"
+            r"悪い)))",
+            r"に住んで|と暮らし|(?:看護師|医師|教師|エンジニア|デザイナー|記者|店員|[^ ]{1,6}師|"
+            r"[^ ]{1,6}員)(?:として働|をして)|として働い|で働い|勤め|勤務|生まれ|夜勤をし|"
+            r"結婚(?:式|し)|離婚|習っています|習っている|勉強してい?[るま]|引っ越し|に乗ってい|話します|通院|"
+            r"在宅勤務|にしている。?$|飼って|弾い?[てき](?:い?[るま])?|入社|退職|転職|転勤|異動|失(?:った|いました)|"
+            r"亡くな|一人暮らし|同棲|療養|骨折|入院|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|"
+            r"きっぱり)やめ(?:た|ました)|卒業|入学|禁煙|禁酒|妊娠|貯金|"
+            r"買いました|買った(?!ばかり)|売りました|売った|(?:毎[朝晩日週月年]|普段|ふだん|いつも|隔週|"
+            r"子供の頃).{1,24}(?:る|す|た|く|う|む)。?$|患って|持病|予約が(?:あり|ある)|(?:面接|手術|健診|締め切り|"
+            r"締切|納期|フライト).{0,16}(?:\d|[一二三四五六七八九十]+[月日時]|曜)",
         ),
     ),
 )
@@ -141,7 +208,8 @@ _DATED = re.compile(
 # A short statement has to be about somebody or something: a person, a copula, a topic, a number, a name.
 _LEAST_CHARS = 12
 _ANCHORED = re.compile(
-    r"\b(?:i|we|my|our|is|are)\b|\d|[a-z]{2,}\d*[\u3041-\u9fff]|[\u3041-\u9fff] ?[a-z]{2,}|我|是|[有叫姓属]|[二三四五六七八九十]|用户|客户|です|は|.{7}[了。]$"
+    r"\b(?:i|we|my|our|is|are)\b|\d|[a-z]{2,}\d*[\u3041-\u9fff]|[\u3041-\u9fff] ?[a-z]{2,}|我|是|[有叫姓属]|"
+    r"[二三四五六七八九十]|用户|客户|です|は|.{7}[了。]$"
 )
 # What somebody asks to be remembered is kept, however it is put.
 _WANTED = _FOR[0][0]
