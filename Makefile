@@ -45,7 +45,7 @@ run: setup
 # The agent that the plugin's tests load it into; without it (no network) they are skipped with that reason.
 test: setup
 	@$(PY) scripts/hermes_host.py || true
-	@exec $(PY) -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
+	@exec $(PY) -m pytest -q -n 3 --dist loadfile $(PYTEST_ARGS)
 
 clients: setup
 	@exec $(PY) -m pytest -q -m clients tests/clients tests/hermes $(PYTEST_ARGS)

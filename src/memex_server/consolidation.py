@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ class Consolidation(Parts):
             if job is None:
                 return done
             try:
-                await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0))
+                await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0), gently=True)
             except MemexError as e:
                 state = await self._jobs.failed(job, str(e), now=self._clock())
                 self._observer.operation("job", state)
@@ -140,7 +141,7 @@ class Consolidation(Parts):
 
     # -- one scope -----------------------------------------------------------------------------
 
-    async def _consolidate_scope(self, scope: Scope) -> list[Summary]:
+    async def _consolidate_scope(self, scope: Scope, *, gently: bool = False) -> list[Summary]:
         made: list[Summary] = []
         for _ in range(_MOST_BATCHES):
             started = time.perf_counter()
@@ -157,6 +158,8 @@ class Consolidation(Parts):
                 break
             self._report("condensed", len(summary.sources), started)
             made.append(summary)
+            if gently:  # as long a rest as the work took: whoever searches meanwhile has at least half of the machine
+                await asyncio.sleep(time.perf_counter() - started)
         return made
 
     async def _condense_next(self, scope: Scope) -> Summary | None:
