@@ -73,6 +73,8 @@ class Environment:
             "MEMEX_LOG_LEVEL": "WARNING",
             "RATE_LIMIT_WRITES_PER_MINUTE": "0",
             "RATE_LIMIT_SEARCHES_PER_MINUTE": "0",
+            # It archives what was stored and is looked for; `month` and `kill9_condensing` measure that.
+            "SUMMARIZATION_ENABLED": "false",
             **settings,
         }
         return Service("memex", [str(program), "serve"], env, port, self.work_dir / f"memex-{name}.log")

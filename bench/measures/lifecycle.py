@@ -77,6 +77,7 @@ async def kill9_condensing(env: Environment) -> list[Row]:
     rng = random.Random(env.seed)
     memex = env.memex(
         "condensing",
+        SUMMARIZATION_ENABLED="true",
         SUMMARIZATION_THRESHOLD="20",
         SUMMARIZATION_BATCH_SIZE="10",
         SUMMARIZATION_INTERVAL_SECONDS="0.1",

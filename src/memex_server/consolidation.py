@@ -27,7 +27,7 @@ T = TypeVar("T")
 CONSOLIDATE = "consolidate"
 _SOURCE = "memex:consolidation"
 _ATTEMPTS = 5
-_MOST_BATCHES = 200  # of one scope in one go; the rest is the next one's
+_MOST_BATCHES = 200  # of one scope when somebody asks for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,17 @@ class Consolidation(Parts):
         return added
 
     async def work(self, *, limit: int = 100) -> int:
-        """Carry out up to `limit` due jobs; return how many. A failed one comes back later. Raises Unavailable."""
+        """Carry out up to `limit` due jobs; return how many. A failed one comes back later. Raises Unavailable.
+
+        Each condenses one batch of its scope: what came in a burst stays word for word a while longer.
+        """
         for done in range(limit):
+            started = time.perf_counter()
             job = await self._jobs.claim([CONSOLIDATE], now=self._clock())
             if job is None:
                 return done
             try:
-                await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0), gently=True)
+                await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0), most=1)
             except MemexError as e:
                 state = await self._jobs.failed(job, str(e), now=self._clock())
                 self._observer.operation("job", state)
@@ -129,6 +133,8 @@ class Consolidation(Parts):
             else:
                 await self._jobs.done(job)
                 self._observer.operation("job", "done")
+            # As long a rest as the work took: whoever searches meanwhile has at least half of the machine.
+            await asyncio.sleep(time.perf_counter() - started)
         return limit
 
     async def jobs(self, *, state: str | None = None, limit: int = 100) -> Sequence[Job]:
@@ -141,9 +147,9 @@ class Consolidation(Parts):
 
     # -- one scope -----------------------------------------------------------------------------
 
-    async def _consolidate_scope(self, scope: Scope, *, gently: bool = False) -> list[Summary]:
+    async def _consolidate_scope(self, scope: Scope, *, most: int = _MOST_BATCHES) -> list[Summary]:
         made: list[Summary] = []
-        for _ in range(_MOST_BATCHES):
+        for _ in range(most):
             started = time.perf_counter()
             count = await self._repo.condensable_count(scope.user_id, scope.agent_id)
             if count <= self._rules.summarization_threshold:
@@ -158,8 +164,6 @@ class Consolidation(Parts):
                 break
             self._report("condensed", len(summary.sources), started)
             made.append(summary)
-            if gently:  # as long a rest as the work took: whoever searches meanwhile has at least half of the machine
-                await asyncio.sleep(time.perf_counter() - started)
         return made
 
     async def _condense_next(self, scope: Scope) -> Summary | None:

@@ -18,7 +18,7 @@ from .queries import load
 
 __all__ = ["PostgresJobs", "backoff_s"]
 
-_LEASE = timedelta(minutes=5)
+_LEASE = timedelta(minutes=2)
 _MAX_ATTEMPTS = 6
 _FIRST_BACKOFF_S = 10.0
 _MAX_BACKOFF_S = 3600.0
