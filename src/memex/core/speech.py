@@ -181,7 +181,8 @@ _DOUBTS: tuple[tuple[str, Signs], ...] = (
             r"\bexpected \S+(?: \S+)? but (?:got|was|received|found)\b|\b(?:stuck|hanging) (?:at|on|in)\b|"
             r"\b(?:looks?|is|are|seems?|keeps?) (?:\w+ )?(?:broken|slow|slowly|failing|crashing|down|stuck|missing|"
             r"odd|strange|weird|wrong|empty|"
-            r"red|green again)\b|\b(?:loading|missing|undefined|syntax error|red underline|spinner|console|"
+            r"red again|green again)\b|\b(?:tests?|builds?|ci|pipelines?|main) (?:is|are) (?:\w+ )?red\b|"
+            r"\b(?:loading|missing|undefined|syntax error|red underline|spinner|console|"
             r"same (?:error|result|issue|problem)|"
             r"doesn't (?:compile|work|start|run|load|build)|won't (?:compile|start|run|load|build)|nothing happens)\b|"
             r"^the (?:log|output|screen|page|terminal|button|test|build|window|cursor)s?\b(?!.{0,50}\b(?:always|must|"
@@ -336,8 +337,9 @@ _PASSING = Signs(
     r"一样|觉得|不知道|这么)|[吧啊呢](?:,|$)|不小心|忘记|"
     r"(?:晚|误|延误)点|半天|没动静|告警|密码(?:不对|错误)|[一-龥][不没](?:上去|出来|下来|过去|进去|了手|见了|懂|动了|"
     r"通|清楚|到$)|给我(?:返|报|弹|来)|天气|下雨|下雪|大雨|雷阵雨|刮风|晴天|阴天|太阳|雾霾|降温|升温|夕阳|晚霞|月亮",
-    # the event is over (了 at the end), or the speaker's feeling is what counts
-    r"(?:了|过)(?:[。!~]+|$|,(?=[^,]{0,12}$))|(?:啊|呀|哇|哦|嘛|吧|啦|咯|哈|呗|喽)[。!~]*$|[!~]$",
+    # the event is over (了 at the end) and has not changed what holds, or the speaker's feeling is what counts
+    r"^(?!.*(?:升级|改|换|迁移?|调整?|推迟|提前|搬)(?:到|成|为)).*(?:了|过)(?:[。!~]+|$|,(?=[^,]{0,12}$))|"
+    r"(?:啊|呀|哇|哦|嘛|吧|啦|咯|哈|呗|喽)[。!~]*$|[!~]$",
     # Japanese
     r"また(?!は|が|い)|^(?:まだ|もっと|ずっと|多分|たぶん|わあ|うわ|あ、|え、|へえ|ねえ|でも|だから|やっぱり|"
     r"とりあえず|なんか|どうやら|やっと|ついに|今(?![はも後年月週])|この(?!プロジェクト|リポジトリ|チーム|会社|"

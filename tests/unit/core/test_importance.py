@@ -30,6 +30,12 @@ def test_the_labelled_set_is_large_and_half_of_it_is_to_be_kept(language: str) -
     [
         ("用户偏好 Go，明确不要 Java 方案", True),
         ("用戶偏好 Go，明確不要 Java 方案", True),  # traditional characters
+        ("Actually, my favorite color is red.", True),
+        ("The build is still red.", False),
+        ("我们升级到 PostgreSQL 17 了", True),
+        ("例会改到每周二上午十点了", True),
+        ("我吃过了", False),
+        ("提交前一定要跑测试", True),
         ("谢谢，辛苦了", False),
         ("謝謝，辛苦了", False),
         ("Ann: I prefer tea over coffee.", True),  # a turn is rated by what is said
