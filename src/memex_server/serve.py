@@ -250,7 +250,8 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
                 # behind: a call of MCP that is early waits for them.
                 embedder = open_embedder(self._settings, metrics)
                 loading = asyncio.ensure_future(embedder.load())
-                stack.push_async_callback(asyncio.wait, [loading])
+                # its failure is told by `open_memex`, which waits for it too
+                stack.push_async_callback(partial(asyncio.gather, loading, return_exceptions=True))
                 wiring = await _loaded("wiring")
                 rest = asyncio.ensure_future(_loaded("http.app"))
                 memex = wiring.open_memex(self._settings, metrics=metrics, embedder=embedder)

@@ -61,6 +61,16 @@ def test_an_unknown_setting_is_warned_of_once_with_the_nearest_name(services: Se
         served.stop()
 
 
+def test_a_damaged_model_is_named(services: Services) -> None:
+    served = services.new({"MEMEX_LOG_LEVEL": "ERROR"})  # what is migrated is told before
+    [words] = served.data_dir.glob("models/*/words.bin")
+    words.unlink()  # it may be a link to one that others use
+    words.write_bytes(b"half a file")
+    line = _refusal(served)
+    assert "words.bin" in line
+    assert "delete that folder" in line
+
+
 def test_a_port_that_is_taken_is_named_with_the_variable_and_no_database_is_left(services: Services) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))

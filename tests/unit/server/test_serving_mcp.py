@@ -86,8 +86,11 @@ async def test_what_cannot_be_loaded_is_told_by_each_call(
 
 
 async def test_the_end_does_not_wait_for_what_is_still_loading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "_loaded", _Load())
+    load = _Load()
+    monkeypatch.setattr(serve, "_loaded", load)
     app = _application()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(5) as limit:
         async with app._serving_mcp(FakeService().as_service(), Access()):
             await asyncio.sleep(0)
+    assert not limit.expired()
+    assert not load.may_end.is_set()
