@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from .fold import fold
+from .moment import passes
 from .passages import sentences
-from .speech import SMALL_TALK, Signs, doubts, passes, without_opener
+from .signs import Signs
+from .speech import SMALL_TALK, doubts, without_opener
 from .traits import read_turn
 
 __all__ = ["DEFAULT_THRESHOLD", "UNREADABLE_RATING", "Rating", "rate"]
