@@ -58,7 +58,8 @@ _GUESTS = {"cli": {"memex_server"}, "hermes": {"agent", "hermes_constants", "yam
 
 _SERVER: dict[str, set[str]] = {
     "__init__": set(),
-    "settings": set(),
+    "setting": set(),
+    "settings": {"setting"},
     "ports": set(),
     "metrics": {"ports", "settings"},
     "logs": {"settings"},
