@@ -17,7 +17,7 @@ _BLOCKS = re.compile(r"^```python\n(.*?)^```\n```text\n(.*?)^```", re.MULTILINE 
 
 
 def test_the_examples_of_the_client_page_print_what_it_shows(checkout: Path, plain: Served) -> None:
-    assert plain.call("DELETE", "/v1/memories?user_id=user-123&purge=true").status == 200
+    assert plain.call("DELETE", "/v1/memories?user_id=user-456&purge=true").status == 200
     page = (checkout / "docs" / "howto" / "client.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
     blocks = _BLOCKS.findall(page.replace("http://127.0.0.1:8000", f"http://127.0.0.1:{plain.port}"))

@@ -90,25 +90,41 @@ def remove_json(text: str, path: Sequence[str]) -> str:
 def set_toml(text: str, table: str, lines: Sequence[str]) -> str:
     """Return `text` with the table, in the place of one of that name or at the end."""
     without = remove_toml(text, table)
-    gap = "" if not without else "\n" if without.endswith("\n") else "\n\n"
-    return f"{without}{gap}[{table}]\n" + "".join(f"{line}\n" for line in lines)
+    end = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not without else end if without.endswith("\n") else end * 2
+    return f"{without}{gap}[{table}]{end}" + "".join(f"{line}{end}" for line in lines)
 
 
 def remove_toml(text: str, table: str) -> str:
-    """Return `text` without the table and those below it, and without the empty line before it."""
+    """Return `text` without the table and those below it, and without the empty line that sets it apart.
+
+    That is the one before it, or behind it at the text's beginning. What else stands behind the table's last
+    value, comments and empty lines, is not the table's.
+    """
     kept: list[str] = []
     inside = False
+    behind: list[str] = []
     for line in text.splitlines(keepends=True):
         header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", line)
         if header:
             name = header.group(1).replace('"', "").replace(" ", "")
             ours = name == table or name.startswith(f"{table}.")
-            if ours and not inside and kept and not kept[-1].strip():
+            if not ours:
+                kept += behind if kept else _without_first_gap(behind)
+            elif not inside and kept and not kept[-1].strip():
                 kept.pop()
-            inside = ours
+            inside, behind = ours, []
         if not inside:
             kept.append(line)
-    return "".join(kept)
+        elif not line.strip() or line.lstrip().startswith("#"):
+            behind.append(line)
+        else:
+            behind = []
+    return "".join(kept + (behind if kept else _without_first_gap(behind)))
+
+
+def _without_first_gap(lines: list[str]) -> list[str]:
+    return lines[1:] if lines and not lines[0].strip() else lines
 
 
 def _with_member(text: str, at: int, members: list[_Member], close: int, entry: tuple[str, Any]) -> str:

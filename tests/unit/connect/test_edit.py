@@ -89,6 +89,18 @@ def test_a_toml_table_comes_and_goes(text: str) -> None:
     assert remove_toml(with_table, "mcp_servers.memex") == (text if text.endswith("\n") or not text else text + "\n")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "added",
+    ["# user edit after\n", '\n# 别动 さわらないで ----\n[mcp_servers.other]\ncommand = "y"\n', "\n\n\n[x]\na = 1\n"],
+)
+def test_what_somebody_adds_behind_the_table_stays(added: str, end: str) -> None:
+    before, added = f"a = 1{end}", added.replace("\n", end)
+    with_table = set_toml(before, "mcp_servers.memex", ['command = "memex"', 'args = [\n  # ours\n  "mcp",\n]'])
+    assert end == "\n" or "memex]\r\n" in with_table
+    assert remove_toml(with_table + added, "mcp_servers.memex") == before + added
+
+
 def test_tables_below_ours_go_with_it() -> None:
     text = '[mcp_servers.memex]\ncommand = "m"\n\n[mcp_servers.memex.env]\nA = "1"\n\n[other]\nb = 2\n'
     assert remove_toml(text, "mcp_servers.memex") == "[other]\nb = 2\n"
