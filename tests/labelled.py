@@ -34,9 +34,10 @@ def pairs(language: str) -> list[tuple[str, str, str]]:
     return [(label, a, b) for label, a, b in rows(f"pairs-{language}")]
 
 
-def score_gate(name: str) -> Score:
-    """What the rule scorer keeps of a set at the default threshold."""
-    return _score([(label == "keep", rate(text).value >= DEFAULT_THRESHOLD, text) for label, text in rows(name)])
+def score_gate(name: str, rated: Callable[[str], float] | None = None) -> Score:
+    """What a scorer, by default the rules, keeps of a set at the default threshold."""
+    judge = rated or (lambda text: rate(text).value)
+    return _score([(label == "keep", judge(text) >= DEFAULT_THRESHOLD, text) for label, text in rows(name)])
 
 
 def score_pairs(language: str, same: Callable[[str, str], bool]) -> Score:

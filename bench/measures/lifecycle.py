@@ -20,6 +20,7 @@ from memex.core.summarize import summarize
 from memex_server.embedding.cards import bundled_model
 from memex_server.embedding.onnx import Encoder
 from memex_server.embedding.store import read_model
+from memex_server.worth import load_worth, texts_judged
 from tests.labelled import LANGUAGES, score_gate, score_pairs
 
 __all__ = ["gate", "kill9_condensing", "month"]
@@ -30,17 +31,26 @@ _AGENT = "bench"
 
 
 async def gate(env: Environment) -> list[Row]:
-    """Precision and recall of the rule scorer, and of merging at the model's threshold, on the labelled sets."""
+    """Precision and recall of the gate, and of merging at the model's threshold, on the labelled sets."""
     found = []
-    for name in ("importance", "importance-unseen"):
-        for language in LANGUAGES:
-            score = score_gate(f"{name}-{language}")
-            label = f"gate: {name} {language}"
-            detail = f"{score.total} lines; wrong: {' | '.join(score.wrong)[:200]}"
-            found.append(row(f"{label}, precision", score.precision, "", floor=_FLOOR, detail=detail))
-            found.append(row(f"{label}, recall", score.recall, "", floor=_FLOOR))
     model = bundled_model("multilingual-e5-small")
     encoder = Encoder(read_model(env.model_dir()), threads=1)
+    worth = load_worth(model.card.id)
+    if worth is None:
+        raise NotMeasurable(f"worth.json is not of {model.card.id}")
+
+    def rated(text: str) -> float:
+        texts = texts_judged(text)
+        return worth.judge(texts, encoder.embed(texts, "passage")).value
+
+    for name in ("importance", "importance-unseen"):
+        for language in LANGUAGES:
+            for what, rating, least in (("", rated, _FLOOR), (" by rules alone", None, None)):
+                score = score_gate(f"{name}-{language}", rating)
+                label = f"gate{what}: {name} {language}"
+                detail = f"{score.total} lines; wrong: {' | '.join(score.wrong)[:200]}"
+                found.append(row(f"{label}, precision", score.precision, "", floor=least, detail=detail))
+                found.append(row(f"{label}, recall", score.recall, "", floor=least))
     floor = (model.card.similarity_floor + model.card.similarity_ceiling) / 2
 
     def same(a: str, b: str) -> bool:

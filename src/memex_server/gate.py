@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memex.core.claims import restates
-from memex.core.importance import Rating, rate
+from memex.core.importance import Rating
 from memex.core.lifecycle import (
     Candidate,
     Decision,
@@ -31,6 +31,7 @@ from .consolidation import Consolidation
 from .indexing import index_texts
 from .lifecycle_ports import Merge
 from .ports import IndexEntry, PreparedMemory, Query
+from .worth import rated
 
 __all__ = ["Gate"]
 
@@ -98,7 +99,7 @@ class Gate(Consolidation):
         raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
 
     async def _judge(self, text: str, threshold: float) -> _Judged:
-        ruled = rate(text)
+        ruled = await rated(text, self._embedder, self._worth)
         if self._condenser is None:
             return _Judged(text, ruled, "rules")
         try:

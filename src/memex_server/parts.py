@@ -19,6 +19,7 @@ from .ranking import Fusion
 from .recalls import RecallCounter
 from .records import RecordParts
 from .reranked import Reranking
+from .worth import Worth
 
 __all__ = ["LifecycleRules", "Parts"]
 
@@ -53,6 +54,7 @@ class Parts:
         reranking: Reranking | None = None,
         jobs: JobQueue,
         rules: LifecycleRules | None = None,
+        worth: Worth | None = None,
         condenser: Condenser | None = None,
         upkeep: UpkeepObserver | None = None,
         records: RecordParts,
@@ -72,6 +74,7 @@ class Parts:
         self._reranking = reranking
         self._jobs = jobs
         self._rules = rules or LifecycleRules()
+        self._worth = worth
         self._condenser = condenser
         self._upkeep = upkeep
         self._record_parts = records

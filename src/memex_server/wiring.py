@@ -39,6 +39,7 @@ from .reranked import Reranking
 from .reranking import build_reranker
 from .service import MemoryService
 from .settings import RankingSettings, RerankerSettings, ServerSettings, Settings
+from .worth import load_worth
 
 __all__ = ["open_memex", "open_server", "system_clock"]
 
@@ -119,6 +120,7 @@ async def open_memex(
             reranking=reranking,
             jobs=PostgresJobs(pool, IdSource()),
             rules=rules,
+            worth=load_worth(embedder.card.id),
             condenser=condenser,
             upkeep=metrics,
             records=RecordParts(PostgresRecords(pool, repo), _extractor(settings), _owner(settings.server)),

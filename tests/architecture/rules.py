@@ -75,12 +75,13 @@ _SERVER: dict[str, set[str]] = {
     "recalls": {"ports"},
     "onnx_runtime": set(),
     "reranked": {"ports"},
+    "worth": {"ports"},
     "lifecycle_ports": {"ports"},
     "record_ports": {"ports"},
     "extraction": {"ports", "lifecycle_ports", "record_ports"},
     "records": {"ports", "lifecycle_ports", "record_ports", "ranking", "extraction", "ids", "checks", "indexing"},
-    "parts": {"ports", "lifecycle_ports", "ids", "ranking", "answers", "recalls", "records", "reranked"},
-    **{case: {"ports", "lifecycle_ports", "parts", "checks", "indexing", *CASES} for case in CASES},
+    "parts": {"ports", "lifecycle_ports", "ids", "ranking", "answers", "recalls", "records", "reranked", "worth"},
+    **{case: {"ports", "lifecycle_ports", "parts", "checks", "indexing", "worth", *CASES} for case in CASES},
     "service": {"ports", "explain", "ranking", "ids", "checks", "indexing", "records", "reranked", *CASES},
     **{
         adapter: {"ports", "lifecycle_ports", "record_ports", "ids", "onnx_runtime", "settings"} for adapter in ADAPTERS

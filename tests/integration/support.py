@@ -27,6 +27,7 @@ from memex_server.records import Owner, RecordParts
 from memex_server.reranked import Reranking
 from memex_server.service import MemoryService
 from memex_server.testing import HashingEmbedder, SentenceExtractor
+from memex_server.worth import load_worth
 
 # Where memory_vectors of the tests' model is.
 _PATH = f"memex, {vector_space(HashingEmbedder().card.id, HashingEmbedder().card.dim)}, public"
@@ -111,9 +112,10 @@ def make_service(
     **options: Any,
 ) -> MemoryService:
     repo = PostgresLifecycleRepo(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes)
+    embedder = embedder or HashingEmbedder()
     return MemoryService(
         repo=repo,
-        embedder=embedder or HashingEmbedder(),
+        embedder=embedder,
         limiter=PostgresRateLimiter(
             database, clock, writes_per_minute=writes_per_minute, searches_per_minute=searches_per_minute
         ),
@@ -126,6 +128,7 @@ def make_service(
         answer_bytes=answer_bytes,
         recall_log=PostgresRecallLog(database),
         reranking=reranking,
+        worth=load_worth(embedder.card.id),
         jobs=PostgresJobs(database, IdSource()),
         records=RecordParts(PostgresRecords(database, repo), extractor or SentenceExtractor(), Owner("ann", "scout")),
         **options,

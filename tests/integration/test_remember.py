@@ -17,9 +17,10 @@ from memex_server.embedding.cards import BUNDLED
 from memex_server.embedding.onnx import Encoder, OnnxEmbedder
 from memex_server.postgres.pool import Database
 from memex_server.service import MemoryService
+from memex_server.worth import load_worth, texts_judged
 from tests.embedding_model import encoder, model_folder
 from tests.integration.support import all_listed, found, make_service, memory, orphans
-from tests.labelled import LANGUAGES, score_pairs
+from tests.labelled import LANGUAGES, score_gate, score_pairs
 
 __all__ = ["encoder", "model_folder"]
 
@@ -34,6 +35,20 @@ async def real(database: Database, clock: FrozenClock, encoder: Encoder) -> Memo
 
 async def say(service: MemoryService, text: str, **fields: Any) -> Remembered:
     return await service.remember(Candidate(**({"user_id": "ann", "agent_id": "scout", "text": text} | fields)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nine_of_ten_lines_that_nothing_was_fitted_to_are_judged_rightly(encoder: Encoder, language: str) -> None:
+    worth = load_worth(BUNDLED["multilingual-e5-small"].card.id)
+    assert worth is not None
+
+    def rated(text: str) -> float:
+        texts = texts_judged(text)
+        return worth.judge(texts, encoder.embed(texts, "passage")).value
+
+    score = score_gate(f"importance-unseen-{language}", rated)
+    assert score.precision >= 0.9, score.wrong
+    assert score.recall >= 0.9, score.wrong
 
 
 MUST_HOLD = [

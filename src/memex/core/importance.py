@@ -18,7 +18,7 @@ from .signs import Signs
 from .speech import SMALL_TALK, doubts, without_opener
 from .traits import read_turn
 
-__all__ = ["DEFAULT_THRESHOLD", "UNREADABLE_RATING", "Rating", "rate"]
+__all__ = ["DEFAULT_THRESHOLD", "STATEMENT", "UNREADABLE_RATING", "Rating", "rate", "sentences_judged"]
 
 DEFAULT_THRESHOLD = 7.0  # from here on a text is kept
 UNREADABLE_RATING = 5.0  # of an answer that is no number
@@ -215,7 +215,7 @@ _ANCHORED = re.compile(
 )
 # What somebody asks to be remembered is kept, however it is put.
 _WANTED = _FOR[0][0]
-_STATEMENT = "a statement of fact"
+STATEMENT = "a statement of fact"  # the reason of what no rule speaks for or against
 
 
 def rate(text: str) -> Rating:
@@ -223,12 +223,7 @@ def rate(text: str) -> Rating:
 
     A turn ("Name: text") is rated by what is said. The bounds are 1 and 10.
     """
-    turn = read_turn(text)
-    # "ValueError: ..." is no turn of somebody called ValueError.
-    said = text if _FAULT.search(turn.speaker or "") else turn.said
-    if len(said) > _LOOKED_AT_CHARS:
-        said = f"{said[:_LOOKED_AT_CHARS]}\n{said[-_LONG_CHARS:]}"
-    parts = [fold(part).replace("\u2019", "'").strip() for part in sentences(said) if re.search(r"\w", part)]
+    parts = [fold(part).replace("\u2019", "'") for part in sentences_judged(text)]
     if not parts:
         return Rating(1.0, "it says nothing")
     judged = [_judge(part) for part in parts]
@@ -238,7 +233,7 @@ def rate(text: str) -> Rating:
     if not reasons and not against:
         # A plain statement is kept where nothing else goes on.
         kept = [part for part in parts if _states(part)]
-        reasons = [_STATEMENT] if 2 * len(kept) > len(parts) else []
+        reasons = [STATEMENT] if 2 * len(kept) > len(parts) else []
     if not reasons:
         return Rating(max(1.0, _BASE - _DOUBT * len(against)), ", ".join(against) or "of the moment, or too little")
     value = _BASE + _FIRST_REASON + _FURTHER_REASON * (len(reasons) - 1)
@@ -248,6 +243,16 @@ def rate(text: str) -> Rating:
     if _WANTED in reasons:
         value += 2 * _FURTHER_REASON
     return Rating(min(10.0, value), ", ".join(reasons))
+
+
+def sentences_judged(text: str) -> list[str]:
+    """Return the sentences by which a text is rated: of a turn what is said, of a long text beginning and end."""
+    turn = read_turn(text)
+    # "ValueError: ..." is no turn of somebody called ValueError.
+    said = text if _FAULT.search(turn.speaker or "") else turn.said
+    if len(said) > _LOOKED_AT_CHARS:
+        said = f"{said[:_LOOKED_AT_CHARS]}\n{said[-_LONG_CHARS:]}"
+    return [part.strip() for part in sentences(said) if re.search(r"\w", part)]
 
 
 def _judge(sentence: str) -> tuple[list[str], list[str]]:
