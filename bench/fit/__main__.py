@@ -34,6 +34,8 @@ _FUSION = _ROOT / "src" / "memex_server" / "fusion.json"
 _SETS = (
     "locomo", "beam-100k", "realmem", "memorybank-en", "memorybank-zh", "memorybank-q.zh-m.en", "madial-zh", "jsquad",
 )  # fmt: skip
+_OF_NOW = "realmem"  # its questions are about how things stand now
+_LEAST_RECENCY_GAIN = 0.024
 Scorer = Callable[[Question], Any]
 
 
@@ -68,7 +70,8 @@ def main(arguments: Sequence[str]) -> int:
         show(f"recency x {times:g}", _scores(questions, lambda q, w=start * factors: q.signals @ w))
     weights = fit(questions, start)
     show("fitted", _scores(questions, lambda q: q.signals @ weights))
-    polished = polish(weights, lambda w: _worth(questions, w), [names.index("meaning"), names.index("recency")])
+    # From what ships: a fit to a little more data does not turn everything over.
+    polished = polish(start, lambda w: _worth(questions, w), [names.index("meaning"), names.index("recency")])
     show("polished", _scores(questions, lambda q: q.signals @ polished))
     show("left out, 5 folds", _cross_validated(questions, weights))
     show("kind of data left out", _without_kind(questions, weights))
@@ -121,10 +124,19 @@ def _without_kind(questions: Sequence[Question], start: Any) -> dict[str, list[A
 
 
 def _worth(questions: Sequence[Question], weights: Any) -> float:
-    """What is wanted: the mean R@10 of all sets, and a little for the places above and for hard questions."""
+    """What is wanted: the mean R@10 of all sets, and a little for the places above and for hard questions.
+
+    Recency has to go on paying where questions are about how things stand now.
+    """
     means = {what: float(np.mean(values)) for what, values in _scores(questions, lambda q: q.signals @ weights).items()}
     extra = 0.1 * sum(means.pop(what, 0.0) for what in ("R@5", "MRR", "multi-hop"))
-    return sum(means.values()) / len(means) + extra
+    return sum(means.values()) / len(means) + extra - max(0.0, _LEAST_RECENCY_GAIN - _recency_gain(questions, weights))
+
+
+def _recency_gain(questions: Sequence[Question], weights: Any) -> float:
+    without = weights * [name != "recency" for name in questions[0].names]
+    asked = [q for q in questions if q.dataset == _OF_NOW]
+    return float(np.mean([recall(q, q.signals @ weights) - recall(q, q.signals @ without) for q in asked]))
 
 
 def _masked(q: Question, kept: Any) -> Question:

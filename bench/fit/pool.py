@@ -21,7 +21,7 @@ from memex.core.scoring import recency
 from memex.core.text import term_hash, terms
 from memex.core.traits import asks_when
 from memex_server.embedding.cards import bundled_model
-from memex_server.indexing import index_texts
+from memex_server.indexing import index_texts, possible_names, without_names
 from memex_server.ports import Candidates, Embedder, FloatArray, IndexEntry, Role
 from memex_server.ranking import load_fusion, named_days, usual_cosine
 from memex_server.signals import Column, relevance_signals, words
@@ -87,8 +87,8 @@ async def pool(dataset: Dataset, embedder: Any) -> AsyncIterator[Question]:
         if not asked:
             continue
         entries = await index_texts(embedder, [m["text"] for m in memories])
-        vectors = await embedder.embed([q["text"] for q in asked], "query")
         store = _Group(memories, entries)
+        vectors = await embedder.embed([store.wanted(q["text"]) for q in asked], "query")
         for query, vector in zip(asked, vectors, strict=True):
             evidence = dataset.evidence[query["id"]]
             yield _question(dataset, group, store, query, vector, evidence)
@@ -145,6 +145,10 @@ class _Group:
             n_docs=float(alive.sum()),
             complete=True,
         )
+
+    def wanted(self, query: str) -> str:
+        """What the vector of a query is made of."""
+        return without_names(query, [n for n in possible_names(query) if any(p < 0 for _, p, _ in self._of(n))])
 
     def _of(self, word: str) -> list[tuple[int, int, int]]:
         return self.postings.get(term_hash(word), [])

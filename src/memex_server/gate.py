@@ -90,7 +90,7 @@ class Gate(Consolidation):
                 reason = f"the claim was retracted ({back}); retraction can be undone"
                 return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
         for attempt in range(_ATTEMPTS):
-            version = await self._repo.version(candidate.user_id)
+            version = (await self._repo.scope(candidate.user_id)).version
             near = await self._neighbours(new, index, explicit, version)
             checked = version if attempt < _ATTEMPTS - 1 else None
             done = await self._carry_out(prepared, near, judged, candidate, checked)

@@ -33,6 +33,7 @@ __all__ = [
     "RerankOutcome",
     "Reranker",
     "Role",
+    "Scope",
     "VectorCache",
 ]
 
@@ -197,6 +198,14 @@ class Fetched:
     span: tuple[int, int] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A number that every change of a user's memories counts up, and which of some terms are speakers' names."""
+
+    version: int
+    speakers: frozenset[int]
+
+
 class Archived(Conflict):
     """The memory stands condensed in a summary (`summary_id`), and cannot be changed before it is taken out."""
 
@@ -224,8 +233,8 @@ class MemoryRepo(Protocol):
     async def replay(self, key: IdempotencyKey) -> list[Stored] | None:
         """Return what a finished request with this key stored, or None. Raises Conflict as `store`."""
 
-    async def version(self, user_id: str) -> int:
-        """Return a number that every change of this user's memories counts up. Raises Unavailable."""
+    async def scope(self, user_id: str, terms: Sequence[int] = ()) -> Scope:
+        """Return what a search needs to know of a user's memories before it begins. Raises Unavailable."""
 
     async def candidates(self, query: Query) -> Candidates:
         """Return what may answer the query, with its signals."""

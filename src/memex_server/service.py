@@ -40,7 +40,7 @@ from .explain import explained
 from .forgetting import Forgetting
 from .gate import Gate
 from .ids import request_fingerprint
-from .indexing import embed_query, index_texts
+from .indexing import embed_query, index_texts, possible_names, without_names
 from .ports import IdempotencyKey, PreparedMemory, Query
 from .ranking import Plan, named_days, plan_weights, rank, usual_cosine
 from .records import Records
@@ -154,7 +154,9 @@ class MemoryService(Gate, Forgetting):
             raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
 
     async def _answered(self, request: SearchRequest, mode: SearchMode, weights: dict[str, float]) -> SearchResult:
-        version = await self._repo.version(request.user_id)
+        names = [] if mode is SearchMode.KEYWORD else possible_names(request.query)
+        scope = await self._repo.scope(request.user_id, [term_hash(name) for name in names])
+        version = scope.version
         result = self._answers.get(request, version)
         if result is None:
             now = self._clock()
@@ -169,21 +171,24 @@ class MemoryService(Gate, Forgetting):
                 or (self._fusion.half_life_days if mode is SearchMode.HYBRID else self._half_life_days),
                 now=utc(request.now) if request.now else now,
             )
-            result, settled = await self._find(request, plan, version, now)
+            about = without_names(request.query, {name for name in names if term_hash(name) in scope.speakers})
+            result, settled = await self._find(request, plan, version, now, about)
             if settled:
                 self._answers.put(request, version, plan.half_life_days, result)
         self._recalls.note((hit.memory for hit in result.hits), self._clock())
         self._observer.operation("search", "found" if result.hits else "empty")
         return result
 
-    async def _find(self, request: SearchRequest, plan: Plan, version: int, now: datetime) -> tuple[SearchResult, bool]:
-        """Return the answer, and whether it would be the same a moment later."""
+    async def _find(
+        self, request: SearchRequest, plan: Plan, version: int, now: datetime, about: str
+    ) -> tuple[SearchResult, bool]:
+        """Return the answer, and whether it would be the same a moment later; `about` is what the vector is of."""
         reranking = self._reranking if reranks(request, plan.mode) else None
         wanted = reranking.depth(request.top_k) if reranking else request.top_k
         started = time.perf_counter()
         vector = None
         if plan.mode is not SearchMode.KEYWORD:
-            vector = await embed_query(self._embedder, request.query)
+            vector = await embed_query(self._embedder, about)
         started = self._stage("embed", started)
         counts = Counter() if plan.mode is SearchMode.SEMANTIC else Counter(terms(request.query))
         words = tuple(counts)[:_MAX_QUERY_TERMS]

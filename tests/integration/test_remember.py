@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memex.core.lifecycle import Candidate, Remembered
-from memex.core.memory import MemoryType, SearchRequest
+from memex.core.memory import MemoryType, SearchMode, SearchRequest
 from memex.protocol.errors import Conflict, InvalidInput, NotFound, Unavailable
 from memex.testing import FrozenClock
 from memex_server.embedding.cards import BUNDLED
@@ -337,3 +337,56 @@ async def test_what_is_left_around_a_secret_counts_no_more_than_anything_else(re
     assert kept.id is not None
     memory = await real.get(kept.id)
     assert ("hunter2" in memory.content, memory.importance) == (False, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("turns", "query", "answer"),
+    [
+        (
+            ["Ann: I took up the violin last year.", "Bob: Ann, you are amazing, Ann!", "Bob: Say hello to Ann, Ann."],
+            "What instrument does Ann play?",
+            0,
+        ),
+        (
+            ["小红：我去年开始学小提琴。", "小明：小红，你真厉害，小红！", "小明：替我问小红好，小红。"],
+            "小红会什么乐器？",
+            0,
+        ),
+        (
+            ["ユキ: 去年バイオリンを始めました。", "ケン: ユキ、すごいね、ユキ！", "ケン: ユキによろしく、ユキ。"],
+            "ユキはどんな楽器を弾きますか？",
+            0,
+        ),
+    ],
+)
+@pytest.mark.parametrize("mode", [SearchMode.SEMANTIC, SearchMode.HYBRID])
+async def test_a_question_that_names_somebody_finds_what_they_say_not_who_addresses_them(
+    real: MemoryService, turns: list[str], query: str, answer: int, mode: SearchMode
+) -> None:
+    for turn in turns:
+        await real.store(memory(turn, session_id="s"))
+    assert (await found(real, query, mode=mode))[0] == turns[answer]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ann: I like green tea.", "Bob: I like green tea."),
+        ("小红：我喜欢绿茶。", "小明：我喜欢绿茶。"),
+        ("ユキ: 緑茶が好きです。", "ケン: 緑茶が好きです。"),
+    ],
+)
+async def test_the_same_words_of_two_people_are_two_memories(real: MemoryService, one: str, other: str) -> None:
+    assert [(await say(real, text)).outcome for text in (one, other)] == ["stored", "stored"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ann: The database is PostgreSQL.", "Bob: The database is MySQL now."),
+        ("小红：数据库用的是 PostgreSQL。", "小明：数据库改用 MySQL 了。"),
+        ("ユキ: データベースはPostgreSQLです。", "ケン: データベースはMySQLに変更しました。"),
+    ],
+)
+async def test_what_two_people_say_of_one_thing_may_correct_it(real: MemoryService, one: str, other: str) -> None:
+    assert [(await say(real, text)).outcome for text in (one, other)] == ["stored", "superseded"]

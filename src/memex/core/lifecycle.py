@@ -6,6 +6,7 @@ Importance is in `importance`, what two texts claim in `claims`, what no longer 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,6 +19,7 @@ from .memory import MAX_TAGS, Memory, NewMemory
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
 from .text import term_counts
+from .traits import ROLES, read_turn
 
 __all__ = [
     "Candidate",
@@ -43,6 +45,11 @@ _MERGED_BECAUSE = {
     "contains": "it says what is known, and more",
     "extends": "it says nearly the same",
 }
+# Who speaks of himself says so; a Japanese sentence without a topic is about its speaker.
+_OF_SELF = re.compile(
+    r"\b(?:i|i'm|my|me|mine|myself)\b|我|咱|私|僕|俺|わたし|ぼく|自分|저는|나는|\A(?=.*[\u3041-\u309f])(?!.*は)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 class Outcome(StrEnum):
@@ -154,7 +161,7 @@ def decide(
             over.append(near.memory)
             reason = "the caller says so"
             continue
-        if near.similarity < floor - _BELOW_FLOOR * (same - floor):
+        if near.similarity < floor - _BELOW_FLOOR * (same - floor) or _of_others(text, near.memory.content):
             continue
         why = contradicts(text, near.memory.content)
         if why and near.memory.occurred_at <= at and not near.memory.pinned and len(over) < _MOST_SUPERSEDED:
@@ -165,6 +172,8 @@ def decide(
     for near in sorted(neighbours, key=lambda n: -n.similarity):
         if near.similarity < floor:
             break
+        if _of_others(text, near.memory.content):
+            continue
         how = relation(text, near.memory.content, near=near.similarity >= same)
         if how in _MERGED_BECAUSE and not (how == "contains" and retired(text)):
             words = {
@@ -174,6 +183,13 @@ def decide(
             }
             return Decision(Outcome.MERGED, words.get(how, "it says nearly the same"), near.similarity, near.memory)
     return Decision(Outcome.STORED, "it is new", nearest)
+
+
+def _of_others(one: str, other: str) -> bool:
+    """Whether two turns are of two people of whom one at least speaks of himself: what is true of each stays."""
+    turns = [read_turn(one), read_turn(other)]
+    speakers = {turn.speaker.casefold() for turn in turns if turn.speaker}
+    return len(speakers - ROLES) > 1 and any(_OF_SELF.search(turn.said) for turn in turns)
 
 
 def informative(new: str, old: str) -> str:

@@ -13,7 +13,16 @@ _SPEAKER = re.compile(
     rf"\s*(?P<name>{_WORD}(?: {_WORD}){{0,2}}|{_WIDE}{{1,12}})[^\S\n]*(?:\uff1a|:(?=\s)|(?<={_WIDE}):)\s*(?=\S)"
 )
 _MAX_NAME_CHARS = 40
-_NOT_NAMES = frozenset({"http", "https", "ftp", "mailto", "file"})
+_SCHEMES = "http https ftp mailto file"
+# What stands before a colon and says what kind of text follows, not who speaks.
+_LABELS = """
+    correction update note notes edit ps fyi nb reminder remember todo decision question answer summary warning error
+    fact important tip result conclusion example preference deadline
+    更正 纠正 糾正 更新 注意 备注 備註 附注 提醒 记住 决定 结论 总结 问题 答案 警告 错误 重要 例如 偏好 截止日期
+    訂正 修正 追記 メモ 注 注記 備考 決定 結論 質問 回答 要約 例 重要事項
+    정정 참고 메모 결정
+"""
+_NOT_NAMES = frozenset(f"{_SCHEMES} {_LABELS}".split())
 
 _CAPITALISED = re.compile(r"(?<![\w])[A-Z\u00c0-\u00de][^\W\d_\u3040-\u9fff\uac00-\ud7a3]+(?:-[A-Z][^\W\d_]+)*")
 _HONOURED = re.compile(
@@ -40,7 +49,7 @@ _CALENDAR = frozenset(_CALENDAR_WORDS.split())
 def speaker(text: str) -> tuple[str | None, str]:
     """Split "Name: text" into name and text; (None, `text`) if it does not begin so.
 
-    A name is one word, two or three capitalised words, or up to twelve CJK characters.
+    A name is one word, two or three capitalised words, or up to twelve CJK characters; "Note" and "更正" are none.
     """
     match = _SPEAKER.match(text)
     if match is None:

@@ -10,6 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Container
 
 from .fold import canonical, fold
 from .names import names, speaker
@@ -31,6 +32,7 @@ __all__ = [
     "term_counts",
     "term_hash",
     "terms",
+    "without",
 ]
 
 MAX_TERM_FREQUENCY = 32_767  # fits a smallint
@@ -82,6 +84,27 @@ def terms(text: str) -> list[str]:
             parts = known[token] = _word_terms(token)
         found.extend(parts)
     return found
+
+
+def without(text: str, unwanted: Container[str]) -> str:
+    """Return `text` in its canonical spelling without the words, and the pairs of characters, that are `unwanted`.
+
+    A word goes if all its terms are unwanted, with its apostrophe and what follows that ("Ann's").
+    """
+    text = canonical(text)
+    kept: list[str] = []
+    done = 0
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if match.lastgroup is not None:
+            goes = {at + i for at, pair in enumerate(_pairs(token)) if pair in unwanted for i in range(len(pair))}
+            left = "".join(char for at, char in enumerate(token) if at not in goes)
+        else:
+            found = _word_terms(token)
+            left = "" if found and all(term in unwanted for term in found) else token
+        kept += [text[done : match.start()], left]
+        done = match.end()
+    return " ".join(("".join(kept) + text[done:]).split())
 
 
 def _pairs(run: str) -> list[str]:

@@ -8,7 +8,7 @@ from enum import IntFlag
 
 from .names import speaker
 
-__all__ = ["Trait", "Turn", "asks_when", "read_turn"]
+__all__ = ["ROLES", "Trait", "Turn", "asks_when", "read_turn"]
 
 
 class Trait(IntFlag):
@@ -30,6 +30,8 @@ class Turn:
 
 
 _ASSISTANTS = frozenset({"assistant", "ai", "bot", "system", "model", "助手", "アシスタント"})
+# Speakers who are only a side of a chat, not somebody.
+ROLES = _ASSISTANTS | {"user", "human", "用户", "用戶", "ユーザー", "사용자"}
 _LAST_MARK = re.compile(r"[?？؟][\s\"'”’」』)）]{0,2}$")
 _MONTHS = (
     "january|february|march|april|may|june|july|august|september|october|november|december|"

@@ -14,7 +14,7 @@ from memex.core.identity import same_key, shard_key
 from memex.core.memory import UNSET, DeleteReceipt, Memory, MemoryType, Patch, Stored, Version
 from memex.protocol.errors import Conflict
 
-from ..ports import Candidates, Fetched, IdempotencyKey, IndexEntry, PreparedMemory, Query
+from ..ports import Candidates, Fetched, IdempotencyKey, IndexEntry, PreparedMemory, Query, Scope
 from .pool import Database
 from .queries import load
 from .rows import index_columns, store_columns, to_memory, to_new, to_version
@@ -101,9 +101,9 @@ class PostgresRepo:
 
     # -- reading -------------------------------------------------------------------------------
 
-    async def version(self, user_id: str) -> int:
-        """Return a number that every change of this user's memories counts up. Raises Unavailable."""
-        return await self._searcher.version(user_id)
+    async def scope(self, user_id: str, terms: Sequence[int] = ()) -> Scope:
+        """See the port."""
+        return await self._searcher.scope(user_id, terms)
 
     async def candidates(self, query: Query) -> Candidates:
         """See the port."""

@@ -17,7 +17,7 @@ from memex.core.identity import shard_key
 from memex.core.memory import Filters, utc
 from memex.core.scoring import idf
 
-from ..ports import Candidates, Fetched, Query
+from ..ports import Candidates, Fetched, Query, Scope
 from .columns import unpack
 from .pool import Database
 from .queries import load
@@ -62,10 +62,15 @@ class Searcher:
         self._wide: dict[tuple[int, str], _Size] = {}
         self._snapshots = SnapshotCache(snapshot_bytes)
 
-    async def version(self, user_id: str) -> int:
-        """Return the version of a user's scope; 0 while it has had no memory. Raises Unavailable."""
+    async def scope(self, user_id: str, terms: Sequence[int]) -> Scope:
+        """Return the version of a user's scope (0 while it has had no memory), and its speakers among the terms.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
         async with self._db.connection() as connection:
-            return await connection.fetchval(self._sql["version"], shard_key(self._db.tenant_id, user_id)) or 0
+            row = await connection.fetchrow(self._sql["scope"], shard_key(self._db.tenant_id, user_id), terms)
+        return Scope(row["version"] or 0, frozenset(row["speakers"]))
 
     async def candidates(self, query: Query) -> Candidates:
         """Return the candidates of a query with their signals. Raises Unavailable."""

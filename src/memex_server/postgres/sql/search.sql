@@ -46,8 +46,12 @@ FROM (SELECT {memory_columns} FROM memories m WHERE {matching}) ms,
      (SELECT {vector_columns} FROM memory_vectors v WHERE v.shard = $1 AND $13::halfvec IS NOT NULL) vs,
      (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1 AND t.term = ANY ($14::bigint[])) ts
 
--- name: version
-SELECT version FROM scopes WHERE shard = $1
+-- name: scope
+-- $1 shard, $2 terms of a query
+SELECT (SELECT version FROM scopes WHERE shard = $1) AS version,
+       ARRAY(SELECT w.term FROM unnest($2::bigint[]) AS w (term)
+             WHERE EXISTS (SELECT FROM memory_terms t WHERE t.shard = $1 AND t.term = w.term AND t.passage = -1)
+            ) AS speakers
 
 -- name: snapshot
 -- Everything that searching the scope needs. $1 shard, $2 tenant, $3 user.
