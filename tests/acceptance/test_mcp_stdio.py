@@ -78,7 +78,8 @@ def test_three_agents_and_a_service_share_one_directory_however_they_end(service
 
         assert served.stop()[0] == 0
         assert served.postmaster() == postmaster
-        assert four.call("save_memory", text="the service is gone, I go on", user_id="u")["id"]
+        saved = four.call("save_memory", text="I am allergic to peanuts", user_id="u")
+        assert "id" in saved, saved
         assert four.close() == 0
         assert served.postmaster() is None, "the last one out stops the server"
     finally:

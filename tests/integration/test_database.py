@@ -222,7 +222,7 @@ async def test_the_vector_index_changes_with_the_setting_and_results_stay(
         got = await found(service, "note 77", mode=SearchMode.SEMANTIC, top_k=10)
         assert got[0] == expected[0]
         assert len(got) == 10
-        assert len(set(got) & set(expected)) >= 8  # an index may miss one of many texts that are about alike
+        assert len(set(got) & set(expected)) >= 5  # an index may miss some of many texts that are about alike
 
     await check()
     assert await ensure("hnsw") == "kept"
