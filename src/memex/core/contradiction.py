@@ -1,23 +1,25 @@
 """When a new statement makes an old one untrue: by rules for English, Chinese and Japanese.
 
-Three signs: the same words with the other sign; the same subject and a predicate that has one object
-at a time, with another object; a phrase of correction ("no longer", 改用, ではなく) that names what is over.
+The signs: the same words with the other sign; a fact with one object at a time, with another object; another
+value of a kind of which one holds at a time; a thing that is said to be over; the same matter, said to have changed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from functools import cached_property
 
-from .claims import MAX_COMPARED_CHARS, overlap, relation, units
+from .cessation import Ended, asserted, ended, sentences
+from .claims import MAX_COMPARED_CHARS, clauses, overlap, relation, units
+from .dimensions import Rule, Value, about_answers, values
+from .facts import CHANGED, STATES, USED_FOR, Fact, facts
 from .fold import canonical, fold
+from .subject import GENERIC, head, people
 from .traits import read_turn
 
-__all__ = ["Fact", "contradicts", "facts", "is_correction", "retired"]
+__all__ = ["contradicts", "is_correction", "retired"]
 
-_MAX_SENTENCE_CHARS = 200
-_LEAST_BESIDE = 3  # units: a text that says no more beside the thing that is over is about that thing
+_LEAST_BESIDE = 3.0  # words: a text that says no more beside the thing that is over is about that thing
 _LEAST_OVERLAP = 0.33  # of a plain correction ("actually, ...") with what it corrects
 
 
@@ -25,225 +27,9 @@ def _rx(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(canonical(pattern) for pattern in patterns))
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """Subject, predicate and object, as far as one object at a time can be true."""
-
-    subject: frozenset[str]
-    predicate: str
-    object: frozenset[str]
-    spelled: str  # the object as it is written
-
-    def agrees(self, other: Fact) -> bool:
-        """Whether one object is the other with more or fewer words; single Han characters are no words (京都, 東京)."""
-        if self.spelled.isascii() and other.spelled.isascii():
-            return self.object <= other.object or other.object <= self.object
-        return self.spelled in other.spelled or other.spelled in self.spelled or self.object == other.object
-
-
-_ATTRIBUTES = (
-    r"favou?rite \w+|birthday|phone number|email(?: address)?|address|time ?zone|password|port|deadline|budget|job|"
-    r"employer|boss|manager|doctor|dentist|database|backend|frontend|default branch|primary region|region|ci|hometown|"
-    r"release date|username|version|order number|code|surname|nickname|team lead|phone|e-mail(?: address)?|number|"
-    r"car|major|girlfriend|boyfriend|"
-    r"editor|company|title|salary|weight|mentor|therapist|landlord|minimum version|due date|start time|theme|handle|"
-    r"home ?page|url"
-)
-_DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day\w*|(?:the )?\d[\w:./ -]*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*)"
-_WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w ]{2,30}?|(?<=^)\w+)"
-_ATTRIBUTE_ZH = (
-    "生日|电话|手机号?码?|邮箱|地址|时区|密码|端口|版本|负责人|预算|截止日期|订单号|最喜欢的.{1,4}|数据库|后端|前端|主区域|职业|主治医生|昵称|"
-    "领导|上司|老板|公司|车|专业|默认分支|账号|微信号?|体重|身高|域名|编辑器|导师"
-)
-_ATTRIBUTE_JA = (
-    "誕生日|電話番号|メールアドレス|住所|タイムゾーン|パスワード|ポート|バージョン|リーダー|担当|予算|締め切り|注文番号|"
-    "(?:一番)?好きな.{1,6}|データベース|職業|主治医|デフォルトブランチ|メール|携帯|上司|会社|車|専攻|専門|納期|住まい|デプロイ先|エディタ|体重|身長|番号"
-)
-
-_CHANGED = "changed to"
-_USED_FOR = "used for"  # several things may be; only a change from one to another tells that one is over
-# What a change of the subject ends, whatever the predicate was.
-_STATES = frozenset({"is", "is on", "is called", "runs on", "written in", "listens on", "deploys to", _CHANGED})
-# Predicate and pattern; s: subject (absent: the owner of the memory), o: object.
-_PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "lives",
-        _rx(
-            rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
-            rf"(?= (?:in|last|next|this|since|for|with|now)\b|$|[,;])"
-        ),
-    ),
-    (
-        "lives",
-        _rx(
-            r"(?P<s>\b(?:i|user))(?:'m| am| is)(?: now)? (?:based|living) in (?P<o>[\w ]+?)(?= (?:now|since|with)\b|$|[,;])"
-        ),
-    ),
-    ("works", _rx(rf"{_WHO}(?: now)? works? as (?P<o>[\w ]+?)(?= (?:in|at|for)\b|$)")),
-    (
-        "works for",
-        _rx(
-            rf"{_WHO}(?: now| currently| just)* (?:works?|started(?: (?:working|a new job|a job))?|joined|got a (?:new )?job)(?: now)? ?(?:at|for|with)? (?P<o>(?!as\b|on\b|from\b|learning\b|the\b|a\b)[\w ]+?)"
-            r"(?= (?:as|in|on|last|since|this|now)\b|$|[,;])"
-        ),
-    ),
-    (
-        "marital",
-        _rx(
-            r"(?P<s>\b(?:i|user)) ?(?:'m|am|is|got|are)(?: now| finally)? (?P<o>single|married|divorced|engaged|widowed)"
-        ),
-    ),
-    (
-        _USED_FOR,
-        _rx(
-            r"\b(?:we|i|user) (?:now |have )?(?:uses?|switched to|moved to|migrated to|changed to|"
-            r"chose) (?P<o>[\w .#+-]+?)(?: now)? for (?P<s>[\w ]+)"
-        ),
-    ),
-    (
-        "studies",
-        _rx(
-            rf"{_WHO}(?: now)? (?:stud(?:y|ies)|majors? in|am studying|switched (?:my|his|her) major to) (?P<o>[\w ]+)"
-        ),
-    ),
-    (
-        "deploys to",
-        _rx(r"\b(?P<s>(?:we|i|the [\w ]{1,20}?)) deploy(?:s|ed)?(?: now)? to (?P<o>[\w .-]+?)(?= now\b|$|[,;])"),
-    ),
-    ("listens on", _rx(r"(?P<s>[\w ]{1,30}?)(?: now)? (?:listens?|runs?) on port (?P<o>\d+)")),
-    ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+?)(?:'s name)? is (?:called |named )(?P<o>[\w ]+)")),
-    ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+)'s name is (?P<o>[\w ]+)")),
-    (
-        "is",
-        _rx(
-            rf"(?:\b(?:my|our|the|user's) |\b(?=(?:his|her|their) ))(?:(?:new|current) )?(?P<s>(?:[\w']+ )?(?:[\w']+ )?(?:{_ATTRIBUTES})(?: (?:for|of) [\w ]+?)?) is (?:now )?(?!not\b)(?P<o>[^,;!?]+)"
-        ),
-    ),
-    ("is on", _rx(rf"{_WHO} (?:is|takes place|starts|was moved|moved|happens?)(?: now)? (?:on|at|to) (?P<o>{_DAY})")),
-    ("does on", _rx(rf"\b(?:we|i) (?P<s>\w+)(?: only)? on (?P<o>{_DAY})")),
-    ("written in", _rx(r"(?P<s>[\w ]+?) (?:is|are)(?: now)? (?:written|built) (?:in|with) (?P<o>[\w .#+]+)")),
-    ("runs on", _rx(r"(?P<s>[\w ]+?) (?:runs?|is hosted|is deployed) (?:on|to) (?!port\b)(?P<o>[\w .#+-]+)")),
-    (
-        _CHANGED,
-        _rx(
-            r"^(?P<s>(?:(?:my|our|the) )?[\w' ]{2,30}?)(?: (?:has|have|was|is|been|got|just))*"
-            r" (?:changed|moved|renamed|switched|upgraded|postponed|pushed|brought|migrated)(?: back|"
-            r" forward)? to (?P<o>[\w .:@+#-]+)"
-        ),
-    ),
-    (
-        _CHANGED,
-        _rx(
-            r"\b(?:changed|moved|renamed|switched|migrated|ported|rewrote) (?P<s>(?:my|our|"
-            r"the) [\w' -]{2,30}?) (?:in|into|to) (?P<o>[\w .:@+#-]+)"
-        ),
-    ),
-)
-_PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "lives",
-        _rx(
-            r"(?:^|[,。 ])(?:上个?[周月]|去年|今年|前年|最近|[^,。]{1,3}月份?|"
-            r"[^,。]{1,4}年)?(?P<s>我[^,。住搬又已现刚最]{0,4}|用户|主人)?(?:现在|目前|又|已经|刚|最近|上个?[周月]|"
-            r"去年|今年)*(?:住在|搬到了?|搬去了?|搬回了?|定居在?)(?P<o>[^,。!了]{1,10})"
-        ),
-    ),
-    (
-        "works for",
-        _rx(
-            r"(?P<s>我[^,。在跳入换现]{0,4}|用户|主人)(?:现在|目前|已经|刚|"
-            r"最近)*(?:在(?P<o1>[^,。当做]{1,10}?)(?:上班|工作|任职)|(?:跳槽到|跳槽去|入职|加入|"
-            r"换到)了?(?P<o2>[^,。了]{1,10}))"
-        ),
-    ),
-    ("marital", _rx(r"(?P<s>我|用户)(?:现在|已经|还)*(?:是)?(?P<o>单身|结婚|离婚|已婚|订婚|未婚)")),
-    ("studies", _rx(r"(?P<s>我|用户)(?:现在)?(?:学|读|转到|转去|改学|改读)的?(?:是)?(?P<o>[^,。]{1,8})专业")),
-    ("drives", _rx(r"(?P<s>我|用户)(?:现在)?(?:开|换)的?(?:是)?了?(?:一辆|辆)(?P<o>[^,。了]{1,10})")),
-    ("is deployed", _rx(r"(?P<s>[^,。]{0,8}?)(?:部署在|托管在|(?:迁移|迁|搬)到)了?(?P<o>[^,。了]{1,12})")),
-    (
-        _CHANGED,
-        _rx(
-            r"(?:^|[,。 ])(?:我们?(?:把|的)?)?(?P<s>[^,。 从]{1,10}?)(?:已经|现在|也|都)*(?:改成|改为|改用|改到|改叫|"
-            r"换成|换到|推迟到|延期到|延到|提前到|挪到|调整[到为]|改名叫|改名为|更新为|变成|"
-            r"变为)了?(?P<o>[^,。!]{1,24})"
-        ),
-    ),
-    ("works", _rx(r"(?P<s>我[^,。在]{0,4}|用户|主人)在[^,。当]{1,12}当(?P<o>[^,。]{1,8})")),
-    ("is called", _rx(r"(?P<s>我[^,。叫名改]{1,5})(?:的?名字)?(?:改名)?叫(?P<o>[^,。]{1,10})")),
-    ("is", _rx(rf"(?P<s>[^,。]{{0,6}}?(?:{_ATTRIBUTE_ZH}))(?:现在)?(?:是|为|用)(?P<o>[^,。]{{1,20}})")),
-    (
-        "is on",
-        _rx(
-            r"(?P<s>[^,。]{1,8}?)(?:只|改)?(?:定在|定于|改到|改在|在|是)(?P<o>(?:每?周|星期|"
-            r"礼拜)[一二三四五六日天][^,。]{0,6}|\d+[月日号点][^,。]{0,6})"
-        ),
-    ),
-    ("runs on", _rx(r"(?P<s>[^,。]{1,10}?)跑在(?P<o>[^,。]{1,14}?)(?:上|$|[,。])")),
-    ("written in", _rx(r"(?P<s>[^,。]{1,6}?端)是?用(?P<o>[^,。]{1,12}?)写")),
-    (
-        "lives",
-        _rx(
-            r"(?:^|[、。 ])(?:今は)?(?:また)?(?:(?P<s>[^、。]{1,6}?)[はが])?(?:今は|"
-            r"また)?(?P<o>[^、。はが]{1,10}?)(?:に(?:戻って)?(?:住んで|引っ越し|転居|戻りまし)|へ引っ越し|在住)"
-        ),
-    ),
-    (
-        "works for",
-        _rx(
-            r"(?:^|[、。 ])(?:今は)?(?:(?P<s>[^、。]{1,6}?)は)?(?:今は)?(?P<o>[^、。は]{1,12}?)(?:で働い|に勤め|"
-            r"に転職|に入社|に移籍)"
-        ),
-    ),
-    ("is", _rx(r"(?P<o>[^、。はを]{1,8})を(?P<s>専攻|専門)")),
-    ("marital", _rx(r"(?:(?P<s>私|ユーザー)は)?(?P<o>独身|結婚|離婚|既婚|婚約)(?:です|だ|し(?:た|まし|てい)|$|。)")),
-    (
-        _CHANGED,
-        _rx(
-            r"(?:^|[、。 ])(?P<s>[^、。はがを]{1,12}?)[がをは](?P<o>[^、。はが]{1,24}?)(?:に|へ)(?:変わ|変え|変更|"
-            r"なっ|なり|延び|延期|移し|移行|移っ|切り替|書き換え|改名|繰り上|更新)"
-        ),
-    ),
-    ("works", _rx(r"(?:(?P<s>[^、。]{1,6}?)は)?[^、。は]{1,8}で(?P<o>[^、。]{1,8})(?:として働|をして)")),
-    ("is called", _rx(r"(?P<s>[^、。]{1,8}?)の名前は(?P<o>[^、。]{1,10}?)(?:です|だ|といい|$|。)")),
-    ("is", _rx(rf"(?P<s>[^、。]{{0,8}}?(?:{_ATTRIBUTE_JA}))は(?P<o>[^、。]{{1,20}}?)(?:です|だ|$|。)")),
-    (
-        "is on",
-        _rx(
-            r"(?P<s>[^、。]{1,8}?)は(?P<o>[月火水木金土日]曜[^、。]{0,8}?|\d+[月日時][^、。]{0,6}?)(?:です|だ|に|$|。)"
-        ),
-    ),
-    ("runs on", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,24}?)で動い")),
-    ("written in", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,12}?)で書")),
-)
-
-# A phrase of correction; o: what is over.
-_RETIRED = _rx(
-    r"\bno longer (?:(?:use|uses|using|like|likes|work|works|live|lives|support|supports)(?: (?:at|in|for|"
-    r"on))? )?(?P<o1>[\w .#+-]{2,30}?)(?=[,;.!?]|$| for\b| in\b)",
-    r"\b(?:instead of|rather than) (?P<o2>[\w #+-]{2,30}?)(?=[,;.!?]|$| for\b| in\b)",
-    r"\b(?:switched|moved|migrated|changed)(?: \w+)? from (?P<o3>[\w .#+-]{2,30}?) to\b",
-    r"\b(?:stopped using|gave up on|gave up|replaced|dropped) (?P<o4>[\w .#+-]{2,30}?)(?=[,;.!?]|$| and\b| with\b|"
-    r" by\b)",
-    r"\b(?:,|and|,? but) not (?:on |in |at )?(?P<o5>[\w .#+-]{1,30}?)(?=[,;.!?]|$)",
-    r"\b(?:don't|do not|doesn't) (?:use|have|own|drink|eat|drive|play|like|work at|live in) (?:an? |"
-    r"the )?(?P<o6>[\w .#+-]{2,30}?) any ?more\b",
-    r"\b(?:stopped|quit) (?!using)(?:\w+ing )?(?P<o7>[\w #+-]{2,30}?)(?=[,;.!?]|$| and\b| in\b| last\b)",
-    r"(?P<o8>\b\w+) and i (?:broke up|split up|got divorced)",
-    r"(?:戒|停)了?(?P<p5>[^,。!了掉]{1,8}?)了",
-    r"(?:现在|已经|以后)不(?:再)?(?:吃|喝|用|抽|玩|看|去)(?P<p6>[^,。!]{1,10}?)了",
-    r"(?P<q5>[^、。はがを]{1,12}?)[はを](?:もう)?(?:やめ(?:た|まし)|卒業し|手放し)",
-    r"不再(?:使?用|喝|吃|支持|住在|喜欢)?(?P<p1>[^,。!]{1,15}?)(?:了|$|[,。!])",
-    r"(?:代替|取代|而不是|放弃了?|弃用了?)(?P<p2>[^,。!]{1,15}?)(?:了|$|[,。!])",
-    r"从(?P<p3>[^,。]{1,15}?)(?:换成|改成|改用|迁移到|换到|切换到)",
-    r"(?:[,。]|^)不是(?P<p4>[^,。!]{1,12}?)了?(?:$|[,。!])",
-    r"(?P<q1>[^、。は]{1,15}?)(?:は|を)もう[^、。]{0,10}(?:ない|ません)",
-    r"(?P<q2>[^、。はが]{1,15}?)(?:ではなく|じゃなく)",
-    r"(?P<q3>[^、。はが]{1,15}?)(?:をやめ|は諦め|を廃止)",
-    r"(?P<q4>[^、。はが]{1,15}?)から[^、。]{1,20}(?:に移行|に変更|に切り替|に変え)",
-)
 # A name and its version; parts of a series (phase 1, phase 2) are different things.
 _VERSION = re.compile(
-    r"(?<![\w.])(?!(?:phase|step|part|worker|server|node|room|team|group|sprint|week|day|number|no|issue|ticket|pr|"
+    r"(?<![\w.])(?!(?:phase|step|part|worker|server|node(?! ?(?:1[2-9]|2\d)\b)|room|team|group|sprint|week|day|number|no|issue|ticket|pr|"
     r"level|line|page|port|"
     r"chapter|section|floor|unit|building|gate|channel|slot|at|on|in|to|of|by|is|the|under|over|about|after|before|"
     r"until|from|for|and|or|age|aged|"
@@ -253,95 +39,303 @@ _VERSION = re.compile(
     r"moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)"
 )
 _CORRECTING = _rx(
-    r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|"
-    r"switched (?:\w+ )?to|moved to|rewrote|upgraded to|i meant)\b",
-    r"^更正|^纠正|^说错|^打错|改为|改成|改用|改到|换成|换了|现在(?!正)|如今|升级到|推迟到|改名",
-    r"^訂正|^すみません|に変更|に変わ|に変え|今は|になった|になりま|アップグレード|アップデート|に更新|に上げ|"
+    r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|nowadays|"
+    r"switched (?:\w+ )?to|moved to|rewrote|upgraded to|i meant|slipped to|pushed to|postponed to|rescheduled|instead of)\b",
+    r"^更正|^纠正|^说错|^打错|^其实|记错|改为|改成|改用|改到|换成|换了|现在(?!正)|如今|升级到|推迟到|改名",
+    r"^訂正|^すみません|^実は|に変更|に変わ|に変え|今は|になった|になりま|アップグレード|アップデート|に更新|に上げ|"
     r"書き換え|に移し|に移行|延び",
 )
+# Words of change; weaker ones, that need more beside them.
+_CHANGE = _rx(
+    r"\b(?:now|these days|nowadays|lately|any ?more|any longer|no longer|from now on|going forward|as of|switched|moved|migrated|"
+    r"migrating|chang\w+|replac\w+|instead|tak(?:en|es) over|took over|hand(?:ed|s) over|handed|rewritten|rewrote|ported|upgraded|"
+    r"downgraded|bumped|slipped|postponed|pushed|delayed|rescheduled|brought forward|renamed|actually|correction|new|became|"
+    r"become|turned|gone|again|sold|quit|dropped|ditched|retired|gave up|back to|swapped|traded|converted|settled on|joined|"
+    r"started|starts|graduated|finally|since|after all|i meant|bought|took up|laid off|lost|went (?:vegan|vegetarian|remote|"
+    r"freelance|back)|got|moving to|transitioned|shifted|extended|raised|lowered|increased|went up|dropped to|went down|"
+    r"cancell?ed|scrapped|goes by|only|turning|has been|have been|adopted|standardi[sz]ed on|consolidated)\b",
+    r"现在|如今|目前|改[成为用到叫在由学喝吃去坐走写]|换|已经?|不再|不用|迁|搬|升级|推迟|延[期后到]|提前|调整|变[成为更]|取代|代替|更正|其实|说错|记错|作废|停用|"
+    r"以后|今后|从今|开始|新(?:的|手机|号|邮|地址|公司|工作|岗位)|重写|接手|接管|交接|转[给到由岗行成用]|跳槽|离职|了$|了[,。]|起|终于|重新|恢复|"
+    r"开荤|毕业|最近|切换|切到|之前|以前|涨|降|调到|更新|领证|挪",
+    r"今は|現在|今後|これから|もう|変わ|変え|変更|になっ|になり|に決ま|移行|移[しっ管]|切り替|乗り換|引き継|交代|延期|延び|前倒|書き直|書き換|更新|上げ|上が|"
+    r"下げ|下が|アップグレード|バージョンアップ|やめ|辞め|ではなく|じゃなく|に代わ|新しい|新しく|訂正|実は|正しくは|以前の|ことにし|ことにな|ように(?:し|な)|再び|また|"
+    r"始め|転職|入社|卒業|買い替え|置き換|早ま|ずれ|最近|入学|進学|就職|独立|引退|退職|結婚し|離婚し|に戻|からは",
+)
+_ALSO = _rx(
+    r"\b(?:also|too|as well|another|in addition|additionally|besides|alongside|both|second|other)\b",
+    r"也|还(?!是)|另外|此外|同时|另一",
+    r"(?<!と)も(?:[、う]|使|好|飼|持|や[っり]|始め|話|飲|食)|も$|他に|ほかに|別の|加えて|もう一[つ人匹台]",
+)
+# What happened stays so, whatever came later.
+_EVENT = _rx(
+    r"\b(?:bought|visited|met|saw|went|was born|grew up|graduated|attended|won|gave|told|asked|said|read|wrote|heard|tried|"
+    r"broke|lost|found|learned|travelled|traveled|used to|lived|worked|studied|as a child|back in|had|was|were)\b",
+    r"出生|去过|玩过|买了|小时候|以前|曾经?|当年|毕业于|旅[游行]|那年|参加了",
+    r"生まれ|子供の頃|子どもの頃|昔|以前は|行きました|行った|旅行|出身|買いました|買った|ことがある",
+)
+_DENIES = _rx(
+    r"\b(?:not|no longer|never|stopped|quit|gave up|isn't|aren't|wasn't|doesn't|don't|hasn't|without|instead of|rather than|from)\b|n't\b",
+    r"不再|不是|不要|不用|没有?|别|而不是|代替",
+    r"ではな|じゃな|ない|ません|やめ|辞め|の代わり",
+)
+_QUALIFIERS = _rx(
+    r"\b(?:work|office|home|private|personal|emergency|backup|secondary|landline|fax|second|business|school|staging|production|"
+    r"prod|dev|test|admin|internal|external|metrics|web|ios|android|mobile app|backend|frontend)\b",
+    r"公司|办公|单位|家里|紧急|备用|座机|测试|生产|预发|工作(?:邮|手|电)|私人|个人|安卓|苹果|鸿蒙",
+    r"会社|職場|自宅|緊急|予備|仕事用|個人|検証|本番|開発|管理",
+)
+_LIKED = _rx(r"\b(?:prefer|like|love|want|wants|enjoy)s?\b", r"喜欢|偏好|爱|希望|想要|要求", r"好き|好み|好む|好んで|希望|望ん|ほしい")
+# What somebody or something does, in classes that mean about the same.
+_DOINGS = tuple(
+    _rx(*patterns)
+    for patterns in (
+        (
+            r"\b(?:owns?|leads?|maintains?|in charge|responsible|t(?:ook|aken|akes) over|manages?|looks after|hand(?:ed|s)|runs|heads|"
+            r"supervises?|coordinates?|contact for|lead is|owner)\b",
+            r"负责|归|接手|接管|主管|交接|对接人|牵头|管理|带队|维护|管",
+            r"担当|引き継|責任者|受け持|リーダー|窓口|管理",
+        ),
+        (r"\b(?:live|lives|living|moved|based|relocated)\b", r"住|搬|定居", r"住|引っ越|転居|在住"),
+        (
+            r"\b(?:drinks?|drinking|eats?|eating|takes? (?:my|his|her|their)|has (?:his|her|their)|have my|order)\b",
+            r"喝|吃",
+            r"飲|食べ",
+        ),
+        (r"\b(?:commut\w+|drives?|rides?|cycles?|get(?:s)? (?:to work|around)|bikes?|takes? the)\b", r"通勤|开(?!始|会|发|放|心|源|店|学|启)|骑|坐|乘", r"通勤|乗|通って"),
+        (r"\b(?:goes to|attends?|studies|started at|enrolled|majors?|transferred)\b", r"就读|在读|上(?:小学|初中|高中|大学|班)|专业", r"通って|通い|入学|専攻|在学"),
+        (
+            r"\b(?:costs?|price|rent|pays?|salary|fee|earns?|budget|charges?)\b",
+            r"月租|价格|工资|房租|租金|预算|月薪|薪水|费",
+            r"家賃|値段|料金|給料|月給|価格|予算",
+        ),
+        (r"\b(?:sleeps?|wakes?|gets? up|goes to bed|bedtime|up at)\b", r"起床|睡", r"起き|寝|就寝"),
+        (
+            r"\b(?:uses?|using|written in|built (?:in|with|on)|rewr\w+|migrat\w+|ported|hosted|hosts|based on|stored? in|deploy\w*|"
+            r"runs on|switched|go(?:es)? through|powered)\b",
+            r"用|跑在|部署|托管|迁|重写|换成|切到|放在|存",
+            r"使[っいう]|利用|動い|書[いかき]|移行|移し|移っ|切り替|変え|乗り換|保存|置い|で管理",
+        ),
+        (r"\b(?:called|named?|goes by|nickname)\b", r"叫|名", r"名前|呼"),
+        (
+            r"\b(?:releases?|ships?|meets?|takes place|happens?|due|deadline|expires?|lasts?|every|per|once|twice|weekly|"
+            r"monthly|daily|biweekly)\b",
+            r"每|发布|上线|截止|过期|到期",
+            r"毎|おき|リリース|締め切り|期限|ごと|週[一二三四五\d]",
+        ),
+    )
+)
+_DOING_WORDS = frozenset(
+    """own lead maintain charg respons take taken took over manag live move base reloc drink eat drive ride commut switch
+    migrat deploi written write rewrit built build host like want prefer schedul plan start begin set number address
+    contact current new old number phone mobil cell email mail e-mail port valu date day time go goe held hold""".split()
+) | frozenset(canonical("住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址做着过以后每天早上晚日月端口"))
 
 
-def facts(text: str) -> list[Fact]:
-    """Return the facts of a text whose predicate has one object at a time."""
-    said = _said(text)
-    table = _PREDICATES if said.isascii() or not re.search(r"[\u3041-\u9fff]", said) else _PREDICATES_CJK
-    found = []
-    for whole in re.split(r"[!?\n;]|[.](?=\s|$)", said):
-        sentence = whole[:_MAX_SENTENCE_CHARS]
-        for predicate, pattern in table:
-            match = pattern.search(sentence)
-            if match is None:
-                continue
-            subject = frozenset(units(match["s"] or ""))
-            parts = match.groupdict()
-            spelled = next((value for name, value in parts.items() if name[0] == "o" and value), "").strip()
-            thing = frozenset(units(spelled))
-            if thing:
-                found.append(Fact(subject, predicate, thing, spelled))
-    return found
+class _Reading:
+    """One text, read as far as a rule asks for it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.said = fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
+        self.short = self.said[:400]
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        return frozenset(units(self.text))
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        return facts("\n".join(sentence for sentence in sentences(self.said) if asserted(sentence)))
+
+    @cached_property
+    def ended(self) -> list[Ended]:
+        return ended(self.said)
+
+    @cached_property
+    def people(self) -> frozenset[str]:
+        return people(self.short)
+
+    @cached_property
+    def values(self) -> list[Value]:
+        return values(self.short)
+
+    @cached_property
+    def heads(self) -> list[frozenset[str]]:
+        clauses = (clause for whole in sentences(self.short) for clause in re.split("[,、;:] ?", whole))
+        return [head(clause) for clause in clauses]
+
+    @cached_property
+    def head(self) -> frozenset[str]:
+        return self.heads[0] if self.heads else frozenset()
+
+    @cached_property
+    def changes(self) -> bool:
+        """Whether it says that something is so since a while, and not beside something else."""
+        return _CHANGE.search(self.short) is not None and self.real and _ALSO.search(self.short) is None
+
+    @cached_property
+    def real(self) -> bool:
+        return any(asserted(sentence) for sentence in sentences(self.short)) and asserted(self.short)
+
+    def without(self, found: list[Value]) -> frozenset[str]:
+        """Return what it says beside values."""
+        rest = self.said
+        for value in sorted(found, key=lambda v: -v.span[0]):
+            rest = f"{rest[: value.span[0]]} {rest[value.span[1] :]}"
+        return frozenset(units(rest)) - GENERIC - _DOING_WORDS
+
+    def holds(self, value: Value) -> bool:
+        """Whether a value is said to be so: not denied in its clause, and not what is over."""
+        start = max(self.said.rfind(mark, 0, value.span[0]) for mark in ",;.、。:")
+        before = self.said[start + 1 : value.span[0]]
+        after = re.split("[,;、。]", self.said[value.span[1] :], maxsplit=1)[0]
+        denied = _DENIES.search(before[-24:]) if before.isascii() else _DENIES.search(before[-6:] + "\n")
+        if denied and not re.search(r"\bto\b", before[denied.start() :]):
+            return False
+        named = frozenset(units(self.said[value.span[0] : value.span[1]]))
+        if any(named and named <= end.thing for end in self.ended):
+            return False
+        return not (after and not after.isascii() and re.match(_DENIED_AFTER, after))
+
+
+_DENIED_AFTER = canonical(r"[^、。]{0,8}(?:ではな|じゃな|ではあり|をやめ|はやめ|は使わ|不再|作废|停用)")
 
 
 def retired(text: str) -> list[set[str]]:
     """Return the units of each thing of which the text says that it is over."""
-    found = []
-    for match in _RETIRED.finditer(_said(text)):
-        thing = next((value for value in match.groupdict().values() if value), "")
-        if over := units(thing):
-            found.append(over)
-    return found
+    return [set(end.thing) for end in _Reading(text).ended]
 
 
 def is_correction(text: str) -> bool:
     """Whether the text says of itself that it corrects something."""
-    return _CORRECTING.search(_said(text)) is not None
+    return _CORRECTING.search(_Reading(text).said) is not None
 
 
 def contradicts(new: str, old: str) -> str | None:
     """Return why `old` is no longer true if `new` is, or None. Both are about like matters (by their cosine)."""
-    if relation(new, old) == "negates":
+    now, was = _Reading(new), _Reading(old)
+    related = relation(new, old)
+    if related == "negates":
         return "it says the opposite"
-    known, told = facts(old), facts(new)
-    for fact in told:
-        for other in known:
-            same = fact.predicate == other.predicate or (fact.predicate == _CHANGED and other.predicate in _STATES)
+    correcting = _CORRECTING.search(now.said) is not None
+    for fact in now.facts:
+        for other in was.facts:
+            same = fact.predicate == other.predicate or (fact.predicate == CHANGED and other.predicate in STATES)
             if not same or fact.subject != other.subject:
                 continue
-            if not fact.agrees(other) and (fact.predicate != _USED_FOR or is_correction(new)):
+            if not fact.agrees(other) and (fact.predicate != USED_FOR or correcting):
                 return f"the same subject {fact.predicate} something else"
-    if _another_version(new, old):
+    if _another_version(now, was):
         return "another version of the same"
-    if _shares(retired(new), new, old):
+    if _ends(now, was):
         return "it is said to be over"
+    if kind := _other_value(now, was):
+        return f"another {kind}"
+    if related != "other":
+        return None
     # Who is told of has to be the same where both texts say it.
-    apart = any(a.predicate == b.predicate and a.subject != b.subject for a in told for b in known)
-    if not apart and is_correction(new) and overlap(new, old) >= _LEAST_OVERLAP and relation(new, old) == "other":
+    apart = any(a.predicate == b.predicate and a.subject != b.subject for a in now.facts for b in was.facts)
+    if not apart and correcting and now.real and overlap(new, old) >= _LEAST_OVERLAP:
         return "it is corrected"
+    if not apart and now.changes and _done_otherwise(now, was):
+        return "it is done otherwise now"
     return None
 
 
-def _another_version(new: str, old: str) -> bool:
-    """Whether both name one thing with another version of it, and `old` says little else."""
-    was, now = (dict(_VERSION.findall(_said(text))) for text in (old, new))
-    moved = {name for name in was.keys() & now.keys() if was[name] != now[name]}
-    if not moved:
+def _another_version(now: _Reading, was: _Reading) -> bool:
+    """Whether both name one thing with another version of it, and the old text says little else."""
+    olds, news = dict(_VERSION.findall(was.said)), dict(_VERSION.findall(now.said))
+    moved = {name for name in olds.keys() & news.keys() if olds[name] != news[name]}
+    if not moved or not now.real:
         return False
-    one, other = units(_VERSION.sub(r"\1", _said(old))), units(_VERSION.sub(r"\1", _said(new)))
-    return one <= other or len(one - other) + len(other - one) <= 1 + 2 * is_correction(new)
+    one, other = units(_VERSION.sub(r"\1", was.said)) - GENERIC, units(_VERSION.sub(r"\1", now.said)) - GENERIC
+    return one <= other or len(one - other) + len(other - one) <= 1 + 2 * now.changes
 
 
-def _shares(over: Iterable[set[str]], new: str, old: str) -> bool:
-    """Whether `old` speaks of a thing that is over, and beside it of something that `new` speaks of, or of nothing."""
-    held, told = units(old), units(new)
-    for thing in over:
-        # One that denies the thing already, or that is over itself, is no victim.
-        if (
-            thing <= held
-            and thing not in retired(old)
-            and (len(held - thing) <= _LEAST_BESIDE or (held - thing) & (told - thing))
-        ):
+def _ends(now: _Reading, was: _Reading) -> bool:
+    """Whether the old text speaks of a thing that is over, and little beside, or of what the new one speaks of too."""
+    if not now.ended or _EVENT.search(was.short):
+        return False
+    gone = [end.thing for end in was.ended] + [frozenset(c.units) for c in clauses(was.text) if c.negated]
+    for end in now.ended:
+        # One that denies the thing already is no victim, nor is what somebody else holds on to.
+        if not end.thing <= was.units or any(end.thing <= thing for thing in gone) or end.subject - GENERIC - was.units:
+            continue
+        rest = was.units - end.thing - GENERIC
+        others = was.people - now.people
+        if others and not end.gone:
+            continue
+        if end.only and not end.only & was.units:
+            continue
+        shared = len(rest & now.units) * 2 >= len(rest) and rest
+        if (not end.departed and _weight(rest) <= _LEAST_BESIDE) or shared:
             return True
     return False
 
 
-def _said(text: str) -> str:
-    return fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
+def _weight(found: frozenset[str]) -> float:
+    """Return how many words they are; two Han characters make one."""
+    return sum(0.5 if len(unit) == 1 and not unit.isascii() else 1.0 for unit in found)
+
+
+def _other_value(now: _Reading, was: _Reading) -> str | None:
+    """Return the kind of which the new text says another value than the old one, about the same."""
+    if not was.values or not now.real or now.people != was.people or _ALSO.search(now.short):
+        return None
+    for kind in dict.fromkeys(value.kind for value in was.values):
+        olds = [value for value in was.values if value.kind == kind]
+        news = [value for value in now.values if value.kind == kind and now.holds(value)]
+        if not news or {v.value for v in news} & {v.value for v in olds} or not all(was.holds(v) for v in olds):
+            continue
+        if _ends_value(now, was, kind, olds[0], news[0]):
+            return kind
+    return None
+
+
+def _ends_value(now: _Reading, was: _Reading, kind: str, one: Value, other: Value) -> bool:
+    """Whether a value of a kind takes the place of another one, by the rule of the kind."""
+    if one.rule is Rule.STATE:
+        return (now.head == was.head or not now.head) and not _EVENT.search(was.short)
+    rest, told = was.without(was.values), now.without(now.values)
+    if one.rule is Rule.MANNER:
+        if kind in {"length", "tone", "language of answers"} and not (about_answers(was.said) and about_answers(now.said)):
+            return False
+        if _EVENT.search(was.short):
+            return False
+        if kind == "occupation" and {one.value, other.value} == {"student", "employed"} and not _GRADUATED.search(now.said):
+            return False
+        if now.changes:
+            return was.head <= now.units or not now.head
+        return _LIKED.search(was.said) is not None and _LIKED.search(now.said) is not None and (rest <= told or told <= rest)
+    if not now.changes or _EVENT.search(was.short):
+        return False
+    if one.rule is Rule.SHAPE:
+        if _scopes(now) != _scopes(was):
+            return False
+        return rest <= now.units if rest else kind in {"mail", "phone", "url"}
+    if now.head and was.head and not (was.head <= now.units or now.head <= was.units):
+        return False
+    return rest <= now.units or not told
+
+
+_GRADUATED = _rx(r"graduat|full[- ]time|dropped out", "毕业|全职", "卒業|就職|正社員")
+
+
+def _scopes(reading: _Reading) -> set[str]:
+    return {match.group() for match in _QUALIFIERS.finditer(reading.said)}
+
+
+def _done_otherwise(now: _Reading, was: _Reading) -> bool:
+    """Whether the new text tells the same doing about the same, with something else in one place."""
+    doings = [pattern for pattern in _DOINGS if pattern.search(was.short)]
+    if now.people != was.people or _EVENT.search(was.short) or not any(p.search(now.short) for p in doings):
+        return False
+    told = was.units - _DOING_WORDS - GENERIC
+    lost, gained = told - now.units, now.units - was.units - _DOING_WORDS
+    common = told & now.units
+    if not lost or not gained or not common or len(told) > 12:
+        return False
+    if was.head and not was.head <= now.units:
+        # Who has something in hand may change; of what, may not.
+        return doings[0] is _DOINGS[0] and bool(told - was.head) and told - was.head <= now.units
+    return _weight(common) * 2 >= _weight(told)
