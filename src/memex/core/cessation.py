@@ -79,7 +79,7 @@ _ENDS = (
     r"split up with|unsubscribed from|swore off|sworn off|cut out|done with|through with|retired from|resigned from|"
     r"graduated from|got laid off from|laid off (?:from|by)|fired (?:from|by)|away from|instead of|rather than|"
     r"in place of|as opposed to|used to|scrapped|decommissioned|retired|shut down|closed|traded in|turned off|"
-    r"switched off|cut back on|gave away|donated|went off|kicked|no more|stepped down as|stepped down from|"
+    r"switched off|cut back on|gave away|donated|went off|kicked|no more|stepped down as|swapped out|swapped|stepped down from|"
     r"(?:took over|taken over|takes over|inherited|picked up) .{2,40}? from)(?! to\b)"
 )
 _BEFORE_THING_EN = re.compile(
@@ -100,7 +100,7 @@ _AFTER_THING_EN = re.compile(
     r"maintained|available|apply|applies|leads?|owns?|responsible|runs)\b|obsolete\b|sold\b|cancell?ed\b|scrapped\b|ended\b|"
     r"died\b|passed away\b|closed\b|removed\b|replaced\b|uninstalled\b|switched off\b|turned off\b|phased out\b|"
     r"superseded\b|out of (?:use|service|date)\b|left\b|resigned\b|stepped down\b|hand(?:ed|s)\b.{0,40}(?:over|off|to)\b|"
-    r"broke up\b|and i (?:broke up|split up|got divorced|are no longer|separated))"
+    r"broke up\b|split up\b|disbanded\b|moved out\b|moved away\b|folded\b|and i (?:broke up|split up|got divorced|are no longer|separated))"
 )
 _DEPARTED = _rx(r"\b(?:left|resigned|stepped down|hand(?:ed|s))\b", r"离职|辞职|调走|交给|交接|不再", r"異動|退職")
 _PASSIVE = re.compile(r"(?:\b(?:is|are|was|were|am|be|been|get|got|getting)|'m|'re) (?:\w+ )?$")
@@ -108,13 +108,13 @@ _PASSIVE = re.compile(r"(?:\b(?:is|are|was|were|am|be|been|get|got|getting)|'m|'
 _SELF_CJK = _rx(
     r"^(?:其实|最近|因为|所以|现在|如今|目前|上个?[周月]|去年|今年|昨天|前[天阵]子?|终于|已经?|早就?|都|也|就|全|"
     r"我们|咱们|我|用户|主人|团队|项目|公司|家里|把|将|那个?|这个?|之前的?|以前的?|原来的?|老的?|旧的?|的|早上|"
-    r"全部|彻底|完全|正式|说|\d+月份?|今天|从|后来|不过|但是?|而且|[一二三四五六七八九十]+月份?|从?下?个?月起?|以后|年初|年底|刚)+",
+    r"全部|彻底|完全|正式|说|医生(?:让|叫|建议|说)?|\d+月份?|今天|从|后来|不过|但是?|而且|[一二三四五六七八九十]+月份?|从?下?个?月起?|以后|年初|年底|刚)+",
 )
 _VERB_ZH = canonical(
     r"(?:使用|用|喝|吃|抽|玩|看|去|住在|住|在|喜欢|爱|支持|做|当|开|养|学|打|练|订|跑|坐|骑|上|写|是|想|要|有|弹|依赖|走|由|归|负责|维护)"
 )
 _BEFORE_THING_ZH = _rx(
-    rf"(?:再也|已经|早就|早|现在|以后|都|就)?不(?:再|想再|要再|会再|打算再)?{_VERB_ZH}(?P<thing>[^,。!]{{1,16}}?)了(?:$|[,。!])",
+    rf"(?:再也|已经|早就|早|现在|以后|都|就)?不(?:再|用再|必再|需要再|用|想再|要再|会再|打算再)?{_VERB_ZH}(?P<thing>[^,。!]{{1,16}}?)了(?:$|[,。!])",
     rf"(?:再也不|不再|不要再|不想再){_VERB_ZH}?(?P<never>[^,。!]{{1,16}}?)(?:了|$|[,。!])",
     r"(?:戒|弃用|放弃|告别|卖掉|卸载|注销|删掉|删除|辞掉|辞去|退出|抛弃|淘汰|停用|停掉|下线|离开|退掉|扔掉|送走|"
     r"停止使用|去掉|移除|取消|退订|弃)了?(?:对)?(?P<dropped>[^,。!了掉]{1,16}?)(?:的(?:工作|使用|习惯))?(?:了|$|[,。!])",
@@ -129,7 +129,7 @@ _BEFORE_THING_ZH = _rx(
 _AFTER_THING_ZH = _rx(
     r"(?:戒了|戒掉|卖了|卖掉|卖给|出手了|删了|删掉|删光|卸载|卸了|停用|停掉|停服|下线|作废|废弃|废除|弃用|淘汰|取消了|没了|不在了|去世|"
     r"走了$|注销|关了|关掉|关停|关闭|退役|丢了|扔了|送人|不用了|不要了|退掉|报废|解散|不玩了|不干了|不做了|失效|停产|"
-    r"用不了|已离职|离职|辞职|调走|不再负责|不再担任|不再使用|不再维护|拆了|拆掉|替换掉|交接给|交给|转交给|移交给|让位|换掉|下架|倒闭|不喝了|不吃了|"
+    r"用不了|已离职|离职|辞职|调走|不再负责|不再担任|不再使用|不再维护|拆了|拆掉|替换掉|交接给|交给|转交给|移交给|让位|换掉|下架|倒闭|不(?:支持|需要|喝|吃|戴|穿|买|写|练)了|搬走|搬出去|中断|"
     r"不抽了|不去了|不练了|不弹了|不学了|不打了|不跑了|不看了|不开了|不养了|不住了|停了|退了|都不用|早不用|换成|改成|改用|迁到|迁移到|换到)"
 )
 _OVER_JA = _rx(
@@ -138,7 +138,7 @@ _OVER_JA = _rx(
     r"(?:やめ(?!な)|止め(?!な)|辞め(?!な)|退職し|退社し|退学し|手放し|手放す|売っ|売り|売却|卒業|廃止|廃棄|捨て|解約し|削除し|アンインストール|引退|断っ|断ち|"
     r"なくな|無くな|亡くな|使わな[いく]|使えな[いく]|使いませ|使えませ|使ってな[いく]|使っていな[いく]|使っていませ|利用していな[いく]|"
     r"利用していませ|残っていな|残っていませ|いなくな|別れ[たまて]|離婚|退会|撤去|撤退し|卒園|離れ[たまて]|譲っ|譲り|譲渡|脱却|終了し|"
-    r"打ち切|乗り換え|飲まな[いく]|飲みませ|飲んでいな|食べな[いく]|食べませ|吸わな[いく]|吸っていな|吸いませ|"
+    r"打ち切|中止し|不要になっ|不要になり|必要なくな|必要がなくな|解散|出てい[きっ]|引っ越して出|引き払|乗り換え|飲まな[いく]|飲みませ|飲んでいな|食べな[いく]|食べませ|吸わな[いく]|吸っていな|吸いませ|"
     r"行かな[いく]|行っていな|通っていな|住んでいな|住んでいませ|働いていな|働いていませ|していな[いく]|していませ|"
     r"好きで[はも]?な[いく]|好きじゃな[いく]|好きではありません|好まな[いく]|しな[いく](?:こと)|お役御免|外れ[たまて]|外し[たまて]|"
     r"担当していな|閉鎖|閉じ[たまて]|異動し)"
@@ -151,6 +151,9 @@ _TRIM_ZH = _rx(r"(?:已经?|早就?|都|也|全|给|被|的代码|就|上个?[�
 _REPLACED_ZH = _rx(r"换成|改成|改用|迁到|迁移到|换到")
 _WHEN_JA = _rx(r"(?:前|月|年|週|春|夏|秋|冬|日)(?:から|に|で)?$|[にで]$")
 _STILL_THING_JA = re.compile(r"もう([^、]{1,16}?)[をがはにで]")
+# Without these a thing is what one was a member of.
+_BELONGING = _rx(r" (?:membership|subscription|account|contract|plan|pass|season ticket|habit|license|licence)$", "(?<=.)(?:会员|年卡|月卡|卡|账号|账户|套餐|订阅|合同)$", "(?<=.)(?:の?会員|の?契約|の?アカウント|の?サブスク|の?習慣|の?定期)$")
+_STOPPED_JA = _rx(r"もう([\u3400-\u9fff]{1,3})[\u3041-\u309f]{0,2}[てで]い?(?:ない|ません)")
 _SELF_JA = _rx(r"私たち|私|僕|俺|ユーザー|うち|チーム|プロジェクト|今|今後|これから|もう|実|最近|この")
 _OVER_STILL_JA = _rx(r"もう[^、。]{0,12}(?:ない|なく|ません)")
 _TRIM_JA = _rx(
@@ -213,6 +216,7 @@ def _english(clause: str) -> list[Ended]:
         rest = _TIMES_EN.sub("", spelled[cut.start() :]) if cut else ""
         narrows = _NARROWS.match(rest)
         thing = _LEADING_EN.sub("", (spelled[: cut.start()] if cut else spelled)[:_MAX_THING_CHARS].strip() + " ")
+        thing = _BELONGING.sub("", thing.strip())
         taken = " from" in match.group()[: match.start(name) - match.start()]  # X took over Y from Z: of Z
         subject = frozenset() if taken else head(clause)
         who = people(clause) - units(thing)
@@ -233,7 +237,7 @@ def _chinese(clause: str) -> list[Ended]:
         found.append(Ended(thing, frozenset(units(before)) - thing))
     if match := _AFTER_THING_ZH.search(clause):
         before = clause[: match.start()].strip()
-        spelled = _SELF_CJK.sub("", _TRIM_ZH.sub("", before))
+        spelled = _BELONGING.sub("", _SELF_CJK.sub("", _TRIM_ZH.sub("", before)))
         if not _REPLACED_ZH.match(match.group()) or canonical("把") in before:
             found.append(Ended(frozenset(units(spelled)), departed=_DEPARTED.search(match.group()) is not None, gone=True))
     return found
@@ -248,13 +252,15 @@ def _japanese(clause: str) -> list[Ended]:
             spans.append((len(before), match.group()))
         elif inner := _STILL_THING_JA.search(match.group()):
             spans.append((match.start() + inner.end(1), match.group()))
+    if (match := _STOPPED_JA.search(clause)) and not _SELF_JA.sub("", clause[: match.start()]).strip("はがも"):
+        found.append(Ended(frozenset(units(match[1]))))
     for end, marker in spans:
         parts = [part for part in re.split(r"[はが、]", clause[:end]) if part]
         while len(parts) > 1 and _WHEN_JA.search(parts[-1]):
             parts.pop()
         if not parts:
             continue
-        spelled = _TRIM_JA.sub("", parts[-1])
+        spelled = _BELONGING.sub("", _TRIM_JA.sub("", parts[-1]))
         thing = frozenset(units(spelled))
         owners = _SELF_JA.sub("", "".join(parts[:-1]))
         subject = frozenset(units(owners)) - thing

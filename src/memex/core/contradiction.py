@@ -19,7 +19,7 @@ from .traits import read_turn
 
 __all__ = ["contradicts", "is_correction", "retired"]
 
-_LEAST_BESIDE = 3.0  # words: a text that says no more beside the thing that is over is about that thing
+_LEAST_BESIDE = 4.0  # words: a text that says no more beside the thing that is over is about that thing
 _LEAST_OVERLAP = 0.33  # of a plain correction ("actually, ...") with what it corrects
 
 
@@ -53,11 +53,11 @@ _CHANGE = _rx(
     r"become|turned|gone|again|sold|quit|dropped|ditched|retired|gave up|back to|swapped|traded|converted|settled on|joined|"
     r"started|starts|graduated|finally|since|after all|i meant|bought|took up|laid off|lost|went (?:vegan|vegetarian|remote|"
     r"freelance|back)|got|moving to|transitioned|shifted|extended|raised|lowered|increased|went up|dropped to|went down|"
-    r"cancell?ed|scrapped|goes by|only|turning|has been|have been|adopted|standardi[sz]ed on|consolidated)\b",
+    r"cancell?ed|scrapped|relocated|^after|reduced|grew|goes by|only|turning|has been|have been|adopted|standardi[sz]ed on|consolidated)\b",
     r"现在|如今|目前|改[成为用到叫在由学喝吃去坐走写]|换|已经?|不再|不用|迁|搬|升级|推迟|延[期后到]|提前|调整|变[成为更]|取代|代替|更正|其实|说错|记错|作废|停用|"
     r"以后|今后|从今|开始|新(?:的|手机|号|邮|地址|公司|工作|岗位)|重写|接手|接管|交接|转[给到由岗行成用]|跳槽|离职|了$|了[,。]|起|终于|重新|恢复|"
     r"开荤|毕业|最近|切换|切到|之前|以前|涨|降|调到|更新|领证|挪",
-    r"今は|現在|今後|これから|もう|変わ|変え|変更|になっ|になり|に決ま|移行|移[しっ管]|切り替|乗り換|引き継|交代|延期|延び|前倒|書き直|書き換|更新|上げ|上が|"
+    r"今は|現在|今後|これから|もう|変わ|変え|変更|になっ|になり|に決ま|移行|移[しっ管]|切り替|乗り換|引き継|交代|延期|延び|延ば|短縮|前倒|書き直|書き換|更新|上げ|上が|"
     r"下げ|下が|アップグレード|バージョンアップ|やめ|辞め|ではなく|じゃなく|に代わ|新しい|新しく|訂正|実は|正しくは|以前の|ことにし|ことにな|ように(?:し|な)|再び|また|"
     r"始め|転職|入社|卒業|買い替え|置き換|早ま|ずれ|最近|入学|進学|就職|独立|引退|退職|結婚し|離婚し|に戻|からは",
 )
@@ -95,7 +95,7 @@ _DOINGS = tuple(
             r"负责|归|接手|接管|主管|交接|对接人|牵头|管理|带队|维护|管",
             r"担当|引き継|責任者|受け持|リーダー|窓口|管理",
         ),
-        (r"\b(?:live|lives|living|moved|based|relocated)\b", r"住|搬|定居", r"住|引っ越|転居|在住"),
+        (r"\b(?:live|lives|living|moved|based|relocated|located|hosted)\b", r"住|搬|定居|位于|在|迁", r"住|引っ越|転居|在住|ある|あり|移[しっ]|移転"),
         (
             r"\b(?:drinks?|drinking|eats?|eating|takes? (?:my|his|her|their)|has (?:his|her|their)|have my|order)\b",
             r"喝|吃",
@@ -128,7 +128,7 @@ _DOING_WORDS = frozenset(
     """own lead maintain charg respons take taken took over manag live move base reloc drink eat drive ride commut switch
     migrat deploi written write rewrit built build host like want prefer schedul plan start begin set number address
     contact current new old number phone mobil cell email mail e-mail port valu date day time go goe held hold""".split()
-) | frozenset(canonical("住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址做着过以后每天早上晚日月端口"))
+) | frozenset(canonical("开会住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址做着过以后每天早上晚日月端口"))
 
 
 class _Reading:
@@ -158,6 +158,16 @@ class _Reading:
     @cached_property
     def values(self) -> list[Value]:
         return values(self.short)
+
+    @cached_property
+    def clauses(self) -> list[frozenset[str]]:
+        parts = (part for whole in sentences(self.short) for part in re.split("[,、;:] ?", whole))
+        return [frozenset(units(part)) for part in parts]
+
+    def framing(self, other: frozenset[str]) -> set[str]:
+        """Return the prepositions before what another text does not have; "to" stands before anything that changed."""
+        found = {m[1] for m in _FRAME.finditer(_NO_FRAME.sub(" ", self.short)) if units(m[2]) - other}
+        return {"in", "at", "on", "with", "for", "by", "from", "as", "about"} if "to" in found else found
 
     @cached_property
     def heads(self) -> list[frozenset[str]]:
@@ -235,9 +245,11 @@ def contradicts(new: str, old: str) -> str | None:
         return None
     # Who is told of has to be the same where both texts say it.
     apart = any(a.predicate == b.predicate and a.subject != b.subject for a in now.facts for b in was.facts)
-    if not apart and correcting and now.real and overlap(new, old) >= _LEAST_OVERLAP:
+    if apart or not now.real or _ALSO.search(now.short):
+        return None
+    if correcting and overlap(new, old) >= _LEAST_OVERLAP and _of_the_same(now, was):
         return "it is corrected"
-    if not apart and now.changes and _done_otherwise(now, was):
+    if now.changes and (_done_otherwise(now, was) or _other_of_its_kind(now, was)):
         return "it is done otherwise now"
     return None
 
@@ -325,17 +337,68 @@ def _scopes(reading: _Reading) -> set[str]:
     return {match.group() for match in _QUALIFIERS.finditer(reading.said)}
 
 
+def _of_the_same(now: _Reading, was: _Reading) -> bool:
+    """Whether a correction is about what the old text is about, and says the like of it."""
+    if was.head and not was.head <= now.units and not now.head <= was.head:
+        return False
+    beyond = was.units & now.units - was.head
+    return (bool(beyond - GENERIC) or _IS.search(was.short) is not None) and _alike_framed(now, was)
+
+
+def _alike_framed(now: _Reading, was: _Reading) -> bool:
+    """Whether what is new stands after the same prepositions as what it takes the place of, if after any."""
+    if not was.short.isascii():
+        return True
+    lost, gained = was.framing(now.units), now.framing(was.units)
+    return not lost or not gained or bool(lost & gained)
+
+
 def _done_otherwise(now: _Reading, was: _Reading) -> bool:
     """Whether the new text tells the same doing about the same, with something else in one place."""
     doings = [pattern for pattern in _DOINGS if pattern.search(was.short)]
-    if now.people != was.people or _EVENT.search(was.short) or not any(p.search(now.short) for p in doings):
+    if now.people != was.people or _EVENT.search(was.short):
         return False
     told = was.units - _DOING_WORDS - GENERIC
-    lost, gained = told - now.units, now.units - was.units - _DOING_WORDS
-    common = told & now.units
-    if not lost or not gained or not common or len(told) > 12:
+    clause = max(now.clauses, key=lambda c: len(c & told), default=frozenset())
+    if not any(p.search(now.short) for p in doings):
+        return False
+    lost, gained = told - clause, clause - was.units - _DOING_WORDS
+    common = told & clause
+    if not lost or not gained or not common or len(told) > 12 or not _alike_framed(now, was):
         return False
     if was.head and not was.head <= now.units:
         # Who has something in hand may change; of what, may not.
-        return doings[0] is _DOINGS[0] and bool(told - was.head) and told - was.head <= now.units
+        return doings[0] is _DOINGS[0] and bool(told - was.head) and told - was.head <= clause
     return _weight(common) * 2 >= _weight(told)
+
+
+def _other_of_its_kind(now: _Reading, was: _Reading) -> bool:
+    """Whether something turned into an X of a kind, of which the old text has a Y: night shift, day shift."""
+    if now.people != was.people or _EVENT.search(was.short) or _weight(was.units) > 5:
+        return False
+    if was.head and not was.head <= now.units:
+        return False
+    match = _TURNED.search(now.short)
+    thing = next((value for value in match.groupdict().values() if value), "").strip() if match else ""
+    if thing.isascii():
+        words = thing.split()
+        if len(words) < 2:
+            return False
+        kind = re.escape(words[-1].removesuffix("s"))
+        return re.search(rf"\b(?!{re.escape(words[-2])}\b)[a-z]+ {kind}s?\b", was.said) is not None
+    kind = _KIND_CJK.search(thing)
+    if kind is None or kind.start() == 0 or thing in was.said:
+        return False
+    return re.search(rf"[\u3400-\u9fff]{re.escape(kind.group())}", was.said) is not None
+
+
+_TURNED = _rx(
+    r"\b(?:switched|moved|changed|downgraded|upgraded|went|converted|transferred|swapped)(?: \w+)? (?:over |back )?to (?:the |an? )?"
+    r"(?P<a>[\w-]+ \w+)(?= (?:in|since|last|this|yesterday|for|from|as|on|after|because|at|now)\b|$|[,.;])",
+    r"(?:改[成为上用]?|换[成到]?|降[到为成]|升[到为成级]到?|转[到为成]|调[到成])了?(?P<b>[^,。了]{2,8})",
+    r"(?P<c>[^、。はがをら]{2,10}?)[にへ](?:変更|変わ|変え|切り替|移|転|下げ|上げ|乗り換|なっ|なり)",
+)
+_KIND_CJK = re.compile(r"[\u30a1-\u30ff]+$|[\u3400-\u9fff]$")
+_IS = _rx(r"\b(?:is|are|'s|'re|called|named)\b", r"是|叫|为", r"です|だ|である|は")
+_FRAME = re.compile(r"\b(at|in|on|for|with|from|by|as|about|to)\b((?: (?!(?:at|in|on|for|with|from|by|as|about|to)\b)[\w.'/-]+){1,4})")
+_NO_FRAME = re.compile(r"\bfrom now on\b|\bas of\b|\bin (?:january|february|march|april|may|june|july|august|september|october|november|december)\b")

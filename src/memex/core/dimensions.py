@@ -48,7 +48,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         _rx(
             rf"\b(?:{_MONTHS})[a-z]* \d{{1,2}}(?:st|nd|rd|th)?\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTHS})[a-z]*\b|"
             rf"\b(?:20\d\d)-\d\d-\d\d\b|[\d{_NUMBER_ZH}]+月(?:[\d{_NUMBER_ZH}]+[日号]?|底|初|中旬|末|上旬|下旬)?|\b\d{{1,2}}/\d{{1,2}}\b|"
-            rf"\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)\b|(?<![\d月])\d{{1,2}}[号日](?!线|楼|间)|\bq[1-4]\b"
+            rf"\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)\b|(?<![\d月])(?:[12]?\d|3[01])[号日](?!线|楼|间)|\bq[1-4]\b"
         ),
     ),
     (
@@ -67,6 +67,17 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("port", _rx(r"(?:\bports? |端口(?:号)?(?:是|为|换成|改成|改为|:)? ?|ポート(?:番号)?[はを]? ?)\d{2,5}|\b\d{4,5}番|(?<=:)\d{4,5}\b")),
     ("age", _rx(r"\b\d{1,2}(?= years? old)|(?<= turned )\d{1,2}\b|(?<= is )(?:one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2})(?= now$|$)|\d{1,2}岁|[一二三四五六七八九十]+岁|\d{1,2}[歳才]")),
+    (
+        "amount",
+        _rx(
+            r"\b\d[\d.,]*k? ?(?:seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|times|gb|mb|tb|%|percent|people|persons?|"
+            r"kg|kilos?|km|miles|ms|requests?|cups?|pages?|rows?|replicas?|nodes|users|seats|approvals?|reviewers?|lines|characters?)(?!\w)|"
+            r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|sixty|ninety) (?:seconds?|minutes?|hours?|days?|weeks?|"
+            r"months?|years?|times|people|approvals?|reviewers?|cups?|replicas?|percent)\b|\b(?:once|twice|thrice)\b|"
+            r"[\d一二三四五六七八九十百千两]+(?:个)?(?:小时|分钟|秒|天|个月|星期|公里|公斤|斤|次|人|层|台|倍|遍|间|页|行|字|时间|分(?!钟|支)|"
+            r"日间|日(?!线|楼)|週間|周间|か月|ヶ月|回|名|キロ|杯|本|秒間|文字|割|gb|mb|%)"
+        ),
+    ),
     ("money", _rx(r"[$€£¥] ?\d[\d,.]*k?|\d[\d,.]*k? ?(?:euros?|dollars?|pounds?|yen|usd|eur|块|元|万|円|美元|ドル|ユーロ)|[一二三四五六七八九十百千两]+(?:块|元|万|円)")),
 )
 # Manner and state: kind, rule, then value and how it is said.
@@ -87,6 +98,22 @@ _STATED: tuple[tuple[str, Rule, tuple[tuple[str, re.Pattern[str]], ...]], ...] =
         (
             ("plants", _rx(r"\bvegetarian\b(?! (?:restaurant|food|dish|recipe|option|place|friend)\w*)|\bvegan\b(?! (?:restaurant|food|dish|recipe|option|place|friend)\w*)|\bplant-based\b|\b(?:do not|does not|doesn't|don't|never|stopped) eat(?:ing)? meat\b|\bcut out meat\b|吃素|素食|不吃肉|ベジタリアン|菜食|ヴィーガン|ビーガン|肉は?を?食べない|肉を食べません")),
             ("meat", _rx(r"(?<!not )(?<!n't )(?<!no longer )(?<!never )\b(?:eats?|eating) (?:red )?(?:meat|beef|pork|chicken|steak\w*)\b|(?<!不)(?<!不再)吃(?:肉|荤)|开荤|肉[もを]食べ(?!ない|ませ|られない|なく)|肉食")),
+        ),
+    ),
+    (
+        "alcohol",
+        Rule.STATE,
+        (
+            ("none", _rx(r"\b(?:does not|doesn't|do not|don't|never|stopped|quit) (?:drink|drinking)(?: any)? (?:alcohol|wine|beer)|\bteetotal\w*|\bsober\b|不喝酒|戒酒|滴酒不沾|酒[をは]?飲まな|酒[をは]飲みませ|禁酒|断酒|下戸")),
+            ("some", _rx(r"(?<!not )(?<!n't )(?<!stopped )(?<!quit )\bdrink(?:s|ing)? (?:\w+ )?(?:alcohol|wine|beer|whisky)\b|(?<!不)(?<!不再)(?<!不能)喝(?:点|点儿|起)?酒|酒[をも]飲(?:む|み(?!ませ)|んで|める)")),
+        ),
+    ),
+    (
+        "smoking",
+        Rule.STATE,
+        (
+            ("none", _rx(r"\b(?:does not|doesn't|do not|don't|never|stopped|quit) smok(?:e|ing)\b|\bnon-?smoker\b|不抽烟|不吸烟|戒烟|(?:タバコ|たばこ|煙草)[をは]?吸わな|禁煙し")),
+            ("some", _rx(r"(?<!not )(?<!n't )(?<!never )(?<!stopped )(?<!quit )(?<!no longer )\bsmok(?:es?|ing)\b(?! (?:area|hot|gun|detector|test))|(?<!不)(?<!不再)(?:抽|吸)烟|(?:タバコ|たばこ|煙草)[をも]吸(?:う|い(?!ませ)|って(?!いな|な))")),
         ),
     ),
     (
@@ -141,7 +168,7 @@ _STATED: tuple[tuple[str, Rule, tuple[tuple[str, re.Pattern[str]], ...]], ...] =
         "occupation",
         Rule.MANNER,
         (
-            ("student", _rx(r"\b(?:is|am|'m|as) (?:still )?(?:an? )?(?:\w+ )?student\b|学生|在读|大学[一二三四]年|大[一二三四](?!家)|大学生|院生|在学")),
+            ("student", _rx(r"\b(?:is|am|'m|as) (?:still )?(?:an? )?(?:\w+ )?student\b|学生|在读|研究生|本科|读博|读研|大学[一二三四]年|大[一二三四](?!家)|大学生|院生|在学")),
             ("employed", _rx(r"\b(?:works?|working) (?:as|at|for)\b|\bfull-time\b|\bemployee\b|\bfull time\b|\bhired\b|上班|任职|入职|正式员工|就職|会社員|正社員|勤め|働いて")),
             ("freelance", _rx(r"\bfreelanc\w+|\bself-employed\b|自由职业|个体户|自由业|フリーランス|自営|独立し(?:た|まし)|独立して")),
             ("retired", _rx(r"\b(?:is|am|'m|has|have|just|i|user|'s) retired\b(?! the| our)|退休|定年|隠居")),

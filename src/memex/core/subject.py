@@ -16,9 +16,9 @@ def _rx(*patterns: str) -> re.Pattern[str]:
 
 # Heads that tell no more than "we" does.
 GENERIC = frozenset(
-    """project app applic team compani stack setup everyth everyon all codebas repo thing it they there here product
+    """project app applic team compani stack setup everyth everyon all codebas repo thing it they there here product doctor physician dentist boss manag admin op manage
     プロジェクト チーム アプリ コード""".split()
-) | frozenset(canonical("项目团公司全部队家里"))
+) | frozenset(canonical("项目团公司全部队家里组"))
 
 _KIN = (
     r"brother|sister|sibling|mother|father|mom|mum|dad|wife|husband|partner|spouse|fianc\w+|boyfriend|girlfriend|son|daughter|kid|"
@@ -63,7 +63,7 @@ _HEAD_ZH = _rx(
     r"年底|我们|咱们|我|用户|主人|俺|把|将|那个?|这个?|的|家|之前|原来|新|还|仍|一直)*"
     r"(?P<noun>[^,。]{0,14}?)(?:一?直?由|归|就?是|在|用的?|叫|定|跑|部署|放|托管|负责|住|改|换|迁|升|推|延|提前|挪|调|现在|已|不|"
     r"监听|需要|从|开|转|重写|变|更新|为|有|采用|使用|写|每|走|喜欢|爱|吃|喝|养|做|想|说|希望|要|去|到|今年|刚|也|都|上[个周月]|离职|接手|以后|"
-    r"会|能|可以|对|搬|跳|结婚|离婚|单身|考|毕业|戒|退|卖|买|学|读|练|弹|打|跑|骑|偏好|讨厌|去年|最近)"
+    r"会|能|可以|对|搬|跳|结婚|离婚|单身|领证|领了|订婚|考|毕业|戒|退|卖|买|学|读|练|弹|打|跑|骑|偏好|讨厌|去年|最近)"
 )
 _HEAD_JA = _rx(
     r"^(?:実は|今は|今後は?|これからは?|先月|先週|去年|昨年|今年|最近|現在は?|もう|すみません、?|訂正[^、]*、|私の|私たちの|うちの|僕の|ユーザーの|"
