@@ -111,7 +111,7 @@ _SELF_CJK = _rx(
     r"全部|彻底|完全|正式|说|医生(?:让|叫|建议|说)?|\d+月份?|今天|从|后来|不过|但是?|而且|[一二三四五六七八九十]+月份?|从?下?个?月起?|以后|年初|年底|刚)+",
 )
 _VERB_ZH = canonical(
-    r"(?:使用|用|喝|吃|抽|玩|看|去|住在|住|在|喜欢|爱|支持|做|当|开|养|学|打|练|订|跑|坐|骑|上|写|是|想|要|有|弹|依赖|走|由|归|负责|维护)"
+    r"(?:使用|用|喝|吃|抽|玩|看|去|住在|住|在|戴|穿|买|收|订阅|喜欢|爱|支持|做|当|开|养|学|打|练|订|跑|坐|骑|上|写|是|想|要|有|弹|依赖|走|由|归|负责|维护)"
 )
 _BEFORE_THING_ZH = _rx(
     rf"(?:再也|已经|早就|早|现在|以后|都|就)?不(?:再|用再|必再|需要再|用|想再|要再|会再|打算再)?{_VERB_ZH}(?P<thing>[^,。!]{{1,16}}?)了(?:$|[,。!])",
@@ -152,8 +152,9 @@ _REPLACED_ZH = _rx(r"换成|改成|改用|迁到|迁移到|换到")
 _WHEN_JA = _rx(r"(?:前|月|年|週|春|夏|秋|冬|日)(?:から|に|で)?$|[にで]$")
 _STILL_THING_JA = re.compile(r"もう([^、]{1,16}?)[をがはにで]")
 # Without these a thing is what one was a member of.
-_BELONGING = _rx(r" (?:membership|subscription|account|contract|plan|pass|season ticket|habit|license|licence)$", "(?<=.)(?:会员|年卡|月卡|卡|账号|账户|套餐|订阅|合同)$", "(?<=.)(?:の?会員|の?契約|の?アカウント|の?サブスク|の?習慣|の?定期)$")
+_BELONGING = _rx(r" (?:membership|subscription|account|contract|plan|pass|season ticket|habit|license|licence)$", "(?<=[跑散])步$|(?<=.)(?:会员|年卡|月卡|卡|账号|账户|套餐|订阅|合同)$", "(?<=.)(?:の?会員|の?契約|の?アカウント|の?サブスク|の?習慣|の?定期)$")
 _STOPPED_JA = _rx(r"もう([\u3400-\u9fff]{1,3})[\u3041-\u309f]{0,2}[てで]い?(?:ない|ません)")
+_GONE_JA = _rx("亡くな|いなくな|無くな|出てい|引っ越して出|解散|異動|閉鎖")
 _SELF_JA = _rx(r"私たち|私|僕|俺|ユーザー|うち|チーム|プロジェクト|今|今後|これから|もう|実|最近|この")
 _OVER_STILL_JA = _rx(r"もう[^、。]{0,12}(?:ない|なく|ません)")
 _TRIM_JA = _rx(
@@ -166,6 +167,9 @@ _BY_ONE_WORD = (
     (_rx("禁煙", "タバコを卒業"), ("タバコ", "喫煙", "煙草", "たばこ")),
     (_rx("禁酒|断酒"), ("酒", "ビール", "ワイン", "日本酒")),
     (_rx("戒烟"), ("烟",)),
+    (_rx("毕业"), ("学生", "研究生", "大学生", "在读")),
+    (_rx("卒業し|卒業でき"), ("学生", "大学生", "大学院生")),
+    (_rx(r"\bgraduated\b"), ("student",)),
     (_rx("戒酒"), ("酒",)),
     (_rx(r"\b(?:quit|stopped|gave up|given up|no longer) smok(?:ing|es?)\b|\bnon-?smoker\b|\bsmoke-free\b"), ("smoke", "cigarettes")),
     (
@@ -264,5 +268,5 @@ def _japanese(clause: str) -> list[Ended]:
         thing = frozenset(units(spelled))
         owners = _SELF_JA.sub("", "".join(parts[:-1]))
         subject = frozenset(units(owners)) - thing
-        found.append(Ended(thing, subject, departed=_DEPARTED.search(marker) is not None))
+        found.append(Ended(thing, subject, departed=_DEPARTED.search(marker) is not None, gone=_GONE_JA.search(marker) is not None))
     return found

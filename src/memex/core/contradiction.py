@@ -90,7 +90,7 @@ _DOINGS = tuple(
     _rx(*patterns)
     for patterns in (
         (
-            r"\b(?:owns?|leads?|maintains?|in charge|responsible|t(?:ook|aken|akes) over|manages?|looks after|hand(?:ed|s)|runs|heads|"
+            r"\b(?:owns?|leads?|maintain\w*|in charge|responsible|t(?:ook|aken|akes) over|managed?|manages|looks after|hand(?:ed|s)|runs|heads|"
             r"supervises?|coordinates?|contact for|lead is|owner)\b",
             r"负责|归|接手|接管|主管|交接|对接人|牵头|管理|带队|维护|管",
             r"担当|引き継|責任者|受け持|リーダー|窓口|管理",
@@ -127,8 +127,8 @@ _DOINGS = tuple(
 _DOING_WORDS = frozenset(
     """own lead maintain charg respons take taken took over manag live move base reloc drink eat drive ride commut switch
     migrat deploi written write rewrit built build host like want prefer schedul plan start begin set number address
-    contact current new old number phone mobil cell email mail e-mail port valu date day time go goe held hold""".split()
-) | frozenset(canonical("开会住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址做着过以后每天早上晚日月端口"))
+    contact current new old number phone mobil cell email mail e-mail port valu date day time go goe held hold keep kept store retain everi each sinc becaus took need requir onli about""".split()
+) | frozenset(canonical("开会住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址名前呼每一二三四五六七八九十做着过以后每天早上晚日月端口"))
 
 
 class _Reading:
@@ -268,7 +268,7 @@ def _ends(now: _Reading, was: _Reading) -> bool:
     """Whether the old text speaks of a thing that is over, and little beside, or of what the new one speaks of too."""
     if not now.ended or _EVENT.search(was.short):
         return False
-    gone = [end.thing for end in was.ended] + [frozenset(c.units) for c in clauses(was.text) if c.negated]
+    gone = [end.thing for end in was.ended] + [frozenset(" ".join(c.units).split()) for c in clauses(was.text) if c.negated]
     for end in now.ended:
         # One that denies the thing already is no victim, nor is what somebody else holds on to.
         if not end.thing <= was.units or any(end.thing <= thing for thing in gone) or end.subject - GENERIC - was.units:
@@ -280,9 +280,13 @@ def _ends(now: _Reading, was: _Reading) -> bool:
         if end.only and not end.only & was.units:
             continue
         shared = len(rest & now.units) * 2 >= len(rest) and rest
-        if (not end.departed and _weight(rest) <= _LEAST_BESIDE) or shared:
+        most = 1 if _WHEN.fullmatch(" ".join(sorted(end.thing))) else _LEAST_BESIDE
+        if (not end.departed and _weight(rest) <= most) or shared:
             return True
     return False
+
+
+_WHEN = _rx(r"(?:\w+day|\d+|am|pm|o'clock|at|on| |[一二三四五六七八九十周月曜日点时])+")
 
 
 def _weight(found: frozenset[str]) -> float:
@@ -324,6 +328,8 @@ def _ends_value(now: _Reading, was: _Reading, kind: str, one: Value, other: Valu
     if one.rule is Rule.SHAPE:
         if _scopes(now) != _scopes(was):
             return False
+        if not any(_weight(told - _DOING_WORDS - GENERIC - was.units) < (1 if now.said.isascii() else 1.5) for told in now.heads):
+            return False
         return rest <= now.units if rest else kind in {"mail", "phone", "url"}
     if now.head and was.head and not (was.head <= now.units or now.head <= was.units):
         return False
@@ -342,7 +348,7 @@ def _of_the_same(now: _Reading, was: _Reading) -> bool:
     if was.head and not was.head <= now.units and not now.head <= was.head:
         return False
     beyond = was.units & now.units - was.head
-    return (bool(beyond - GENERIC) or _IS.search(was.short) is not None) and _alike_framed(now, was)
+    return (bool(beyond - GENERIC) or bool(_IS.search(was.short) and _BECOMES.search(now.short))) and _alike_framed(now, was)
 
 
 def _alike_framed(now: _Reading, was: _Reading) -> bool:
@@ -400,5 +406,6 @@ _TURNED = _rx(
 )
 _KIND_CJK = re.compile(r"[\u30a1-\u30ff]+$|[\u3400-\u9fff]$")
 _IS = _rx(r"\b(?:is|are|'s|'re|called|named)\b", r"是|叫|为", r"です|だ|である|は")
+_BECOMES = _rx(r"\b(?:is|are|was|to|called|named)\b", r"是|叫|为|成|换|改|到|变", r"です|だ$|である|なっ|なり|[にへ]変|切り|移")
 _FRAME = re.compile(r"\b(at|in|on|for|with|from|by|as|about|to)\b((?: (?!(?:at|in|on|for|with|from|by|as|about|to)\b)[\w.'/-]+){1,4})")
 _NO_FRAME = re.compile(r"\bfrom now on\b|\bas of\b|\bin (?:january|february|march|april|may|june|july|august|september|october|november|december)\b")

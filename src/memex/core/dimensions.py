@@ -271,7 +271,7 @@ def about_answers(said: str) -> bool:
 def values(said: str) -> list[Value]:
     """Return the values in a folded text."""
     found: list[Value] = []
-    shaped = re.search(r"\d|@|\.\w|day|noon|week|month|周|曜|星期|礼拜|[点号月岁歳]|块|元", said)
+    shaped = re.search(r"\d|@|\.\w|day|noon|midnight|week|周|曜|星期|礼拜|[一二三四五六七八九十两百千]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|t\w+ty|once|twice)\b", said)
     if shaped:
         taken: list[tuple[int, int]] = []
         for kind, pattern in _SHAPES:

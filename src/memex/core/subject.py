@@ -60,7 +60,7 @@ _HEAD_EN = re.compile(
 _SELF_EN = re.compile(rf"^{_ADVERBS}(?:i|we|user|the user)\b(?!'s [a-z])")
 _HEAD_ZH = _rx(
     r"^(?:其实|最近|现在|如今|目前|上个?[周月]|去年|今年|昨天|终于|已经?|更正|从?下?个?[周月]起?|以后|今后|不好意思|说错了|[\d一二三四五六七八九十]+月份?|年初|"
-    r"年底|我们|咱们|我|用户|主人|俺|把|将|那个?|这个?|的|家|之前|原来|新|还|仍|一直)*"
+    r"年底|我们|咱们|我|用户|主人|俺|把|将|那个?|这个?|的|家|之前|原来|新|还|仍|又|再次|一直)*"
     r"(?P<noun>[^,。]{0,14}?)(?:一?直?由|归|就?是|在|用的?|叫|定|跑|部署|放|托管|负责|住|改|换|迁|升|推|延|提前|挪|调|现在|已|不|"
     r"监听|需要|从|开|转|重写|变|更新|为|有|采用|使用|写|每|走|喜欢|爱|吃|喝|养|做|想|说|希望|要|去|到|今年|刚|也|都|上[个周月]|离职|接手|以后|"
     r"会|能|可以|对|搬|跳|结婚|离婚|单身|领证|领了|订婚|考|毕业|戒|退|卖|买|学|读|练|弹|打|跑|骑|偏好|讨厌|去年|最近)"
@@ -73,6 +73,9 @@ _SELF_CJK = _rx(
     r"(?:私|私たち|僕|僕ら|俺|自分|我々|ユーザー|当方|うち|うちのチーム|このプロジェクト|今|今後|これから|現在|もう|最近|以前)$|"
     r"(?:我们?|用户|咱们)$"
 )
+
+
+_OWN_ZH = _rx("我|用户|咱|主人")
 
 
 def people(said: str) -> frozenset[str]:
@@ -91,6 +94,8 @@ def head(clause: str) -> frozenset[str]:
         match = _HEAD_EN.match(clause)
     else:
         match = _HEAD_JA.match(clause) if re.search(r"[\u3041-\u30ff]", clause) else _HEAD_ZH.match(clause)
+        if match is None and not _OWN_ZH.match(clause):
+            return frozenset(units(clause[:2])) - GENERIC  # a verb that is not known: its subject has two characters
     noun = match["noun"] if match else None
     if not noun or _SELF_CJK.match(noun):
         return frozenset()
