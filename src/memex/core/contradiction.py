@@ -10,16 +10,16 @@ import re
 from functools import cached_property
 
 from .cessation import Ended, asserted, ended, sentences
-from .claims import MAX_COMPARED_CHARS, clauses, overlap, relation, units
+from .claims import MAX_COMPARED_CHARS, Clause, Relation, clauses, compared, said, units, units_of
 from .dimensions import Rule, Value, about_answers, values
 from .facts import CHANGED, STATES, USED_FOR, Fact, facts
-from .fold import canonical, fold
+from .fold import canonical
 from .subject import GENERIC, head, people
-from .traits import read_turn
 
-__all__ = ["contradicts", "is_correction", "retired"]
+__all__ = ["Statement", "contradicts", "retired"]
 
 _LEAST_BESIDE = 4.0  # words: a text that says no more beside the thing that is over is about that thing
+_MAX_READ_CHARS = 400
 _LEAST_OVERLAP = 0.33  # of a plain correction ("actually, ...") with what it corrects
 
 
@@ -131,17 +131,21 @@ _DOING_WORDS = frozenset(
 ) | frozenset(canonical("开会住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址名前呼每一二三四五六七八九十做着过以后每天早上晚日月端口"))
 
 
-class _Reading:
+class Statement:
     """One text, read as far as a rule asks for it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.said = fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
-        self.short = self.said[:400]
+        self.said = said(text)
+        self.short = self.said[:_MAX_READ_CHARS]
+
+    @cached_property
+    def claims(self) -> list[Clause]:
+        return clauses(self.said)
 
     @cached_property
     def units(self) -> frozenset[str]:
-        return frozenset(units(self.text))
+        return frozenset(units_of(self.claims))
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -179,9 +183,19 @@ class _Reading:
         return self.heads[0] if self.heads else frozenset()
 
     @cached_property
+    def corrects(self) -> bool:
+        """Whether it says of itself that it corrects something."""
+        return _CORRECTING.search(self.said) is not None
+
+    @cached_property
+    def adds(self) -> bool:
+        """Whether it says that something is so beside something else."""
+        return _ALSO.search(self.short) is not None
+
+    @cached_property
     def changes(self) -> bool:
         """Whether it says that something is so since a while, and not beside something else."""
-        return _CHANGE.search(self.short) is not None and self.real and _ALSO.search(self.short) is None
+        return _CHANGE.search(self.short) is not None and self.real and not self.adds
 
     @cached_property
     def real(self) -> bool:
@@ -213,48 +227,54 @@ _DENIED_AFTER = canonical(r"[^、。]{0,8}(?:ではな|じゃな|ではあり|�
 
 def retired(text: str) -> list[set[str]]:
     """Return the units of each thing of which the text says that it is over."""
-    return [set(end.thing) for end in _Reading(text).ended]
+    return [set(end.thing) for end in Statement(text).ended]
 
 
-def is_correction(text: str) -> bool:
-    """Whether the text says of itself that it corrects something."""
-    return _CORRECTING.search(_Reading(text).said) is not None
-
-
-def contradicts(new: str, old: str) -> str | None:
+def contradicts(new: str | Statement, old: str) -> str | None:
     """Return why `old` is no longer true if `new` is, or None. Both are about like matters (by their cosine)."""
-    now, was = _Reading(new), _Reading(old)
-    related = relation(new, old)
+    now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
+    if max(len(now.text), len(was.text)) > MAX_COMPARED_CHARS:
+        related: Relation = "other"
+    else:
+        related = compared(now.text, was.text, now.claims, was.claims)
     if related == "negates":
         return "it says the opposite"
-    correcting = _CORRECTING.search(now.said) is not None
-    for fact in now.facts:
-        for other in was.facts:
-            same = fact.predicate == other.predicate or (fact.predicate == CHANGED and other.predicate in STATES)
-            if not same or fact.subject != other.subject:
-                continue
-            if not fact.agrees(other) and (fact.predicate != USED_FOR or correcting):
-                return f"the same subject {fact.predicate} something else"
+    same = _same_facts(now, was)
+    for fact, other in same:
+        if fact.subject == other.subject and not fact.agrees(other) and (fact.predicate != USED_FOR or now.corrects):
+            return f"the same subject {fact.predicate} something else"
     if _another_version(now, was):
         return "another version of the same"
     if _ends(now, was):
         return "it is said to be over"
     if kind := _other_value(now, was):
         return f"another {kind}"
-    if related != "other":
-        return None
     # Who is told of has to be the same where both texts say it.
-    apart = any(a.predicate == b.predicate and a.subject != b.subject for a in now.facts for b in was.facts)
-    if apart or not now.real or _ALSO.search(now.short):
+    apart = any(a.predicate == b.predicate and a.subject != b.subject for a, b in same)
+    if related != "other" or apart or not (now.corrects or now.changes) or now.adds or not now.real:
         return None
-    if correcting and overlap(new, old) >= _LEAST_OVERLAP and _of_the_same(now, was):
+    if now.corrects and _overlap(now.units, was.units) >= _LEAST_OVERLAP and _of_the_same(now, was):
         return "it is corrected"
     if now.changes and (_done_otherwise(now, was) or _other_of_its_kind(now, was)):
         return "it is done otherwise now"
     return None
 
 
-def _another_version(now: _Reading, was: _Reading) -> bool:
+def _same_facts(now: Statement, was: Statement) -> list[tuple[Fact, Fact]]:
+    """Return the pairs of facts of both texts with one predicate."""
+    return [
+        (fact, other)
+        for fact in now.facts
+        for other in was.facts
+        if fact.predicate == other.predicate or (fact.predicate == CHANGED and other.predicate in STATES)
+    ]
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def _another_version(now: Statement, was: Statement) -> bool:
     """Whether both name one thing with another version of it, and the old text says little else."""
     olds, news = dict(_VERSION.findall(was.said)), dict(_VERSION.findall(now.said))
     moved = {name for name in olds.keys() & news.keys() if olds[name] != news[name]}
@@ -264,11 +284,11 @@ def _another_version(now: _Reading, was: _Reading) -> bool:
     return one <= other or len(one - other) + len(other - one) <= 1 + 2 * now.changes
 
 
-def _ends(now: _Reading, was: _Reading) -> bool:
+def _ends(now: Statement, was: Statement) -> bool:
     """Whether the old text speaks of a thing that is over, and little beside, or of what the new one speaks of too."""
     if not now.ended or _EVENT.search(was.short):
         return False
-    gone = [end.thing for end in was.ended] + [frozenset(" ".join(c.units).split()) for c in clauses(was.text) if c.negated]
+    gone = [end.thing for end in was.ended] + [frozenset(" ".join(c.units).split()) for c in was.claims if c.negated]
     for end in now.ended:
         # One that denies the thing already is no victim, nor is what somebody else holds on to.
         if not end.thing <= was.units or any(end.thing <= thing for thing in gone) or end.subject - GENERIC - was.units:
@@ -294,9 +314,9 @@ def _weight(found: frozenset[str]) -> float:
     return sum(0.5 if len(unit) == 1 and not unit.isascii() else 1.0 for unit in found)
 
 
-def _other_value(now: _Reading, was: _Reading) -> str | None:
+def _other_value(now: Statement, was: Statement) -> str | None:
     """Return the kind of which the new text says another value than the old one, about the same."""
-    if not was.values or not now.real or now.people != was.people or _ALSO.search(now.short):
+    if not now.values or not now.real or now.adds or not was.values or now.people != was.people:
         return None
     for kind in dict.fromkeys(value.kind for value in was.values):
         olds = [value for value in was.values if value.kind == kind]
@@ -308,7 +328,7 @@ def _other_value(now: _Reading, was: _Reading) -> str | None:
     return None
 
 
-def _ends_value(now: _Reading, was: _Reading, kind: str, one: Value, other: Value) -> bool:
+def _ends_value(now: Statement, was: Statement, kind: str, one: Value, other: Value) -> bool:
     """Whether a value of a kind takes the place of another one, by the rule of the kind."""
     if one.rule is Rule.STATE:
         return (now.head == was.head or not now.head) and not _EVENT.search(was.short)
@@ -339,11 +359,11 @@ def _ends_value(now: _Reading, was: _Reading, kind: str, one: Value, other: Valu
 _GRADUATED = _rx(r"graduat|full[- ]time|dropped out", "毕业|全职", "卒業|就職|正社員")
 
 
-def _scopes(reading: _Reading) -> set[str]:
+def _scopes(reading: Statement) -> set[str]:
     return {match.group() for match in _QUALIFIERS.finditer(reading.said)}
 
 
-def _of_the_same(now: _Reading, was: _Reading) -> bool:
+def _of_the_same(now: Statement, was: Statement) -> bool:
     """Whether a correction is about what the old text is about, and says the like of it."""
     if was.head and not was.head <= now.units and not now.head <= was.head:
         return False
@@ -351,7 +371,7 @@ def _of_the_same(now: _Reading, was: _Reading) -> bool:
     return (bool(beyond - GENERIC) or bool(_IS.search(was.short) and _BECOMES.search(now.short))) and _alike_framed(now, was)
 
 
-def _alike_framed(now: _Reading, was: _Reading) -> bool:
+def _alike_framed(now: Statement, was: Statement) -> bool:
     """Whether what is new stands after the same prepositions as what it takes the place of, if after any."""
     if not was.short.isascii():
         return True
@@ -359,7 +379,7 @@ def _alike_framed(now: _Reading, was: _Reading) -> bool:
     return not lost or not gained or bool(lost & gained)
 
 
-def _done_otherwise(now: _Reading, was: _Reading) -> bool:
+def _done_otherwise(now: Statement, was: Statement) -> bool:
     """Whether the new text tells the same doing about the same, with something else in one place."""
     doings = [pattern for pattern in _DOINGS if pattern.search(was.short)]
     if now.people != was.people or _EVENT.search(was.short):
@@ -378,7 +398,7 @@ def _done_otherwise(now: _Reading, was: _Reading) -> bool:
     return _weight(common) * 2 >= _weight(told)
 
 
-def _other_of_its_kind(now: _Reading, was: _Reading) -> bool:
+def _other_of_its_kind(now: Statement, was: Statement) -> bool:
     """Whether something turned into an X of a kind, of which the old text has a Y: night shift, day shift."""
     if now.people != was.people or _EVENT.search(was.short) or _weight(was.units) > 5:
         return False
