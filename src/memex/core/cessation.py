@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .claims import units
 from .fold import canonical
+from .signs import Signs
 from .subject import head, people
 
 __all__ = ["Ended", "asserted", "ended", "sentences"]
@@ -39,7 +40,7 @@ class Ended:
 
 
 # A clause with one of these says what may be, not what is.
-_UNREAL = _rx(
+_UNREAL = Signs(
     r"\?|\b(?:if|whether|might|may (?:be|not|have|need|want|switch|move|use|go|get|change|well|become|also)|maybe|perhaps|consider\w*|thinking (?:of|about)|plan(?:s|ning)? (?:to|on)|"
     r"wants? to|wanted to|would|hop(?:e|es|ing)|wish\w*|could|should|almost|nearly|someday|not sure|"
     r"going to|intends? to|unless|tempted|wonder\w*|debating|proposed?|suggest\w*)\b|"

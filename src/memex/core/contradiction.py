@@ -14,6 +14,7 @@ from .claims import MAX_COMPARED_CHARS, Clause, Relation, clauses, compared, sai
 from .dimensions import Rule, Value, about_answers, values
 from .facts import CHANGED, STATES, USED_FOR, Fact, facts
 from .fold import canonical
+from .signs import Signs
 from .subject import GENERIC, head, people
 
 __all__ = ["Statement", "contradicts", "retired"]
@@ -38,7 +39,7 @@ _VERSION = re.compile(
     r"([a-z][a-z+#.-]*)(?: ?(?:was |were )?(?:升级到了?|更新到了?|upgraded to|updated to|"
     r"moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)"
 )
-_CORRECTING = _rx(
+_CORRECTING = Signs(
     r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|nowadays|"
     r"switched (?:\w+ )?to|moved to|rewrote|upgraded to|i meant|slipped to|pushed to|postponed to|rescheduled|instead of)\b",
     r"^更正|^纠正|^说错|^打错|^其实|记错|改为|改成|改用|改到|换成|换了|现在(?!正)|如今|升级到|推迟到|改名",
@@ -46,7 +47,7 @@ _CORRECTING = _rx(
     r"書き換え|に移し|に移行|延び",
 )
 # Words of change; weaker ones, that need more beside them.
-_CHANGE = _rx(
+_CHANGE = Signs(
     r"\b(?:now|these days|nowadays|lately|any ?more|any longer|no longer|from now on|going forward|as of|switched|moved|migrated|"
     r"migrating|chang\w+|replac\w+|instead|tak(?:en|es) over|took over|hand(?:ed|s) over|handed|rewritten|rewrote|ported|upgraded|"
     r"downgraded|bumped|slipped|postponed|pushed|delayed|rescheduled|brought forward|renamed|actually|correction|new|became|"
@@ -61,19 +62,19 @@ _CHANGE = _rx(
     r"下げ|下が|アップグレード|バージョンアップ|やめ|辞め|ではなく|じゃなく|に代わ|新しい|新しく|訂正|実は|正しくは|以前の|ことにし|ことにな|ように(?:し|な)|再び|また|"
     r"始め|転職|入社|卒業|買い替え|置き換|早ま|ずれ|最近|入学|進学|就職|独立|引退|退職|結婚し|離婚し|に戻|からは",
 )
-_ALSO = _rx(
+_ALSO = Signs(
     r"\b(?:also|too|as well|another|in addition|additionally|besides|alongside|both|second|other)\b",
     r"也|还(?!是)|另外|此外|同时|另一",
     r"(?<!と)も(?:[、う]|使|好|飼|持|や[っり]|始め|話|飲|食)|も$|他に|ほかに|別の|加えて|もう一[つ人匹台]",
 )
 # What happened stays so, whatever came later.
-_EVENT = _rx(
+_EVENT = Signs(
     r"\b(?:bought|visited|met|saw|went|was born|grew up|graduated|attended|won|gave|told|asked|said|read|wrote|heard|tried|"
     r"broke|lost|found|learned|travelled|traveled|used to|lived|worked|studied|as a child|back in|had|was|were)\b",
     r"出生|去过|玩过|买了|小时候|以前|曾经?|当年|毕业于|旅[游行]|那年|参加了",
     r"生まれ|子供の頃|子どもの頃|昔|以前は|行きました|行った|旅行|出身|買いました|買った|ことがある",
 )
-_DENIES = _rx(
+_DENIES = Signs(
     r"\b(?:not|no longer|never|stopped|quit|gave up|isn't|aren't|wasn't|doesn't|don't|hasn't|without|instead of|rather than|from)\b|n't\b",
     r"不再|不是|不要|不用|没有?|别|而不是|代替",
     r"ではな|じゃな|ない|ません|やめ|辞め|の代わり",
@@ -84,10 +85,10 @@ _QUALIFIERS = _rx(
     r"公司|办公|单位|家里|紧急|备用|座机|测试|生产|预发|工作(?:邮|手|电)|私人|个人|安卓|苹果|鸿蒙",
     r"会社|職場|自宅|緊急|予備|仕事用|個人|検証|本番|開発|管理",
 )
-_LIKED = _rx(r"\b(?:prefer|like|love|want|wants|enjoy)s?\b", r"喜欢|偏好|爱|希望|想要|要求", r"好き|好み|好む|好んで|希望|望ん|ほしい")
+_LIKED = Signs(r"\b(?:prefer|like|love|want|wants|enjoy)s?\b", r"喜欢|偏好|爱|希望|想要|要求", r"好き|好み|好む|好んで|希望|望ん|ほしい")
 # What somebody or something does, in classes that mean about the same.
 _DOINGS = tuple(
-    _rx(*patterns)
+    Signs(*patterns)
     for patterns in (
         (
             r"\b(?:owns?|leads?|maintain\w*|in charge|responsible|t(?:ook|aken|akes) over|managed?|manages|looks after|hand(?:ed|s)|runs|heads|"
@@ -106,7 +107,7 @@ _DOINGS = tuple(
         (
             r"\b(?:costs?|price|rent|pays?|salary|fee|earns?|budget|charges?)\b",
             r"月租|价格|工资|房租|租金|预算|月薪|薪水|费",
-            r"家賃|値段|料金|給料|月給|価格|予算",
+            r"家賃|値段|料金|給料|月給|価格|予算|いくら",
         ),
         (r"\b(?:sleeps?|wakes?|gets? up|goes to bed|bedtime|up at)\b", r"起床|睡", r"起き|寝|就寝"),
         (
@@ -115,7 +116,7 @@ _DOINGS = tuple(
             r"用|跑在|部署|托管|迁|重写|换成|切到|放在|存",
             r"使[っいう]|利用|動い|書[いかき]|移行|移し|移っ|切り替|変え|乗り換|保存|置い|で管理",
         ),
-        (r"\b(?:called|named?|goes by|nickname)\b", r"叫|名", r"名前|呼"),
+        (r"\b(?:called|named?|goes by|nickname)\b", r"叫|名", r"名前|呼[ばびぶん]"),
         (
             r"\b(?:releases?|ships?|meets?|takes place|happens?|due|deadline|expires?|lasts?|every|per|once|twice|weekly|"
             r"monthly|daily|biweekly)\b",
@@ -274,8 +275,13 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
+_DIGIT = re.compile(r"\d")
+
+
 def _another_version(now: Statement, was: Statement) -> bool:
     """Whether both name one thing with another version of it, and the old text says little else."""
+    if not _DIGIT.search(now.said) or not _DIGIT.search(was.said):
+        return False
     olds, news = dict(_VERSION.findall(was.said)), dict(_VERSION.findall(now.said))
     moved = {name for name in olds.keys() & news.keys() if olds[name] != news[name]}
     if not moved or not now.real:
@@ -356,7 +362,7 @@ def _ends_value(now: Statement, was: Statement, kind: str, one: Value, other: Va
     return rest <= now.units or not told
 
 
-_GRADUATED = _rx(r"graduat|full[- ]time|dropped out", "毕业|全职", "卒業|就職|正社員")
+_GRADUATED = Signs(r"graduat|full[- ]time|dropped out", "毕业|全职", "卒業し|就職|正社員")
 
 
 def _scopes(reading: Statement) -> set[str]:
@@ -425,7 +431,7 @@ _TURNED = _rx(
     r"(?P<c>[^、。はがをら]{2,10}?)[にへ](?:変更|変わ|変え|切り替|移|転|下げ|上げ|乗り換|なっ|なり)",
 )
 _KIND_CJK = re.compile(r"[\u30a1-\u30ff]+$|[\u3400-\u9fff]$")
-_IS = _rx(r"\b(?:is|are|'s|'re|called|named)\b", r"是|叫|为", r"です|だ|である|は")
-_BECOMES = _rx(r"\b(?:is|are|was|to|called|named)\b", r"是|叫|为|成|换|改|到|变", r"です|だ$|である|なっ|なり|[にへ]変|切り|移")
+_IS = Signs(r"\b(?:is|are|'s|'re|called|named)\b", r"是|叫|为", r"です|だ|である|は")
+_BECOMES = Signs(r"\b(?:is|are|was|to|called|named)\b", r"是|叫|为|成|换|改|到|变", r"です|だ$|である|なっ|なり|[にへ]変|切り|移")
 _FRAME = re.compile(r"\b(at|in|on|for|with|from|by|as|about|to)\b((?: (?!(?:at|in|on|for|with|from|by|as|about|to)\b)[\w.'/-]+){1,4})")
 _NO_FRAME = re.compile(r"\bfrom now on\b|\bas of\b|\bin (?:january|february|march|april|may|june|july|august|september|october|november|december)\b")

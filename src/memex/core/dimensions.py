@@ -248,18 +248,29 @@ _KINDS = {
 }
 
 
-def _compile_kinds() -> tuple[re.Pattern[str], dict[str, tuple[tuple[str, str], ...]]]:
+def _compile_kinds() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, tuple[tuple[str, str], ...]]]:
+    """Return the pattern of names in ASCII, that of the others, and of which kinds each name is."""
     meant: dict[str, list[tuple[str, str]]] = {}
     for kind, names in _KINDS.items():
         for aliases in names.split(","):
             first, *others = aliases.split("/")
             for name in (first, *others):
                 meant.setdefault(canonical(name), []).append((kind, first))
-    either = "|".join(re.escape(name) for name in sorted(meant, key=len, reverse=True))
-    return re.compile(rf"(?<![a-z\d.@])(?:{either})(?![a-z\d]|[-@]\w)"), {name: tuple(kinds) for name, kinds in meant.items()}
+    longest_first = sorted(meant, key=len, reverse=True)
+    plain, other = (
+        re.compile("|".join(re.escape(name) for name in longest_first if name.isascii() is ascii_))
+        for ascii_ in (True, False)
+    )
+    return plain, other, {name: tuple(kinds) for name, kinds in meant.items()}
 
 
-_TOOLS, _MEANT = _compile_kinds()
+_PLAIN_TOOLS, _OTHER_TOOLS, _MEANT = _compile_kinds()
+_FIRST_WORDS = frozenset(name.split(" ")[0] for name in _MEANT)
+_WORD = re.compile(r"(?<![\w.@])[a-z\d][a-z\d.+#-]*(?<!\.)", re.ASCII)
+_NO_NAME = re.compile(r"[a-z\d]|[-@]\w", re.ASCII)
+_ANY_STATED = tuple(
+    re.compile("|".join(pattern.pattern for _, pattern in stated), re.ASCII) for _, _, stated in _STATED
+)
 _LANGUAGE = tuple((name, _rx(pattern)) for name, pattern in _LANGUAGES)
 
 
@@ -279,14 +290,27 @@ def values(said: str) -> list[Value]:
                 if all(match.end() <= start or match.start() >= end for start, end in taken):
                     taken.append(match.span())
                     found.append(Value(kind, Rule.SHAPE, _plain(match.group()), match.span()))
-    for kind, rule, stated in _STATED:
-        for value, pattern in stated:
-            found += [Value(kind, rule, value, match.span()) for match in pattern.finditer(said)]
-    if _ANSWER.search(said):
+    for (kind, rule, stated), any_of in zip(_STATED, _ANY_STATED, strict=True):
+        if any_of.search(said):
+            for value, pattern in stated:
+                found += [Value(kind, rule, value, match.span()) for match in pattern.finditer(said)]
+    if about_answers(said):
         for name, pattern in _LANGUAGE:
             found += [Value("language of answers", Rule.MANNER, name, match.span()) for match in pattern.finditer(said)]
-    for match in _TOOLS.finditer(said):
+    for match in _tools(said):
         found += [Value(kind, Rule.TOOL, value, match.span()) for kind, value in _MEANT[match.group()]]
+    return found
+
+
+def _tools(said: str) -> list[re.Match[str]]:
+    found = []
+    for word in _WORD.finditer(said):
+        if word.group() in _FIRST_WORDS:
+            match = _PLAIN_TOOLS.match(said, word.start())
+            if match and not _NO_NAME.match(said, match.end()):
+                found.append(match)
+    if not said.isascii():
+        found += _OTHER_TOOLS.finditer(said)
     return found
 
 
