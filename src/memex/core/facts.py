@@ -210,6 +210,27 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("runs on", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,24}?)で動い")),
     ("written in", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,12}?)で書")),
 )
+# No sentence without one of these has the predicate.
+_NEEDS = {
+    predicate: tuple(map(canonical, hints.split()))
+    for predicate, hints in {
+        "lives": "liv mov relocat based 住 搬 定居 引 転居 戻",
+        "works": "work 当 とし をし",
+        "works for": "work start join job 上班 工作 任职 做 跳槽 入职 加入 换到 働 勤 転職 入社 移籍",
+        "marital": "single married divorced engaged widowed 单身 结婚 离婚 已婚 订婚 未婚 独身 結婚 離婚 既婚 婚約",
+        USED_FOR: "for",
+        "studies": "stud major 专业",
+        "deploys to": "deploy",
+        "listens on": "port",
+        "is called": "name call 叫 名前",
+        "is on": "day 周 星期 礼拜 曜 0 1 2 3 4 5 6 7 8 9 jan feb mar apr may jun jul aug sep oct nov dec",
+        "does on": " on ",
+        "written in": "written built 写 書",
+        "runs on": "run hosted deployed 跑在 動い",
+        "is deployed": "部署 托管 迁 搬",
+    }.items()
+}
+
 
 def facts(said: str) -> list[Fact]:
     """Return the facts of a folded text whose predicate has one object at a time."""
@@ -218,7 +239,8 @@ def facts(said: str) -> list[Fact]:
     for whole in re.split(r"[!?\n;]|[.](?=\s|$)", said):
         sentence = whole[:_MAX_SENTENCE_CHARS]
         for predicate, pattern in table:
-            match = pattern.search(sentence)
+            needs = _NEEDS.get(predicate)
+            match = pattern.search(sentence) if needs is None or any(map(sentence.__contains__, needs)) else None
             if match is None:
                 continue
             subject = frozenset(units(match["s"] or ""))
