@@ -44,7 +44,7 @@ _UNREAL = Signs(
     r"\?|\b(?:if|whether|might|may (?:be|not|have|need|want|switch|move|use|go|get|change|well|become|also)|maybe|perhaps|consider\w*|thinking (?:of|about)|plan(?:s|ning)? (?:to|on)|"
     r"wants? to|wanted to|would|hop(?:e|es|ing)|wish\w*|could|should|almost|nearly|someday|not sure|"
     r"going to|intends? to|unless|tempted|wonder\w*|debating|proposed?|suggest\w*)\b|"
-    r"\byet\b|\bhave(?:n't| not)\b(?! .*any ?more)|\bhas(?:n't| not)\b(?! .*any ?more)|\bnever\b",
+    r"\byet\b|\bha(?:ve|s)(?:n't| not)\b(?! .*(?:any ?more|since))|\bnever\b",
     r"如果|要是|假如|可能|也许|或许|考虑|打算|计划[在把将要换迁搬改]|想(?:要|换|搬|改|把|试|去)|准备|还没|尚未|没有?(?:换|搬|改|迁)|是否|[吗么]$|"
     r"要不要|差点|希望(?:能|可以)|建议|会不会|不打算",
     r"もし|たら(?:どう|いい)|(?:れ|な)ば|かもしれ|検討|つもり|[るうくすつぬむぶぐ]予定|たい(?:です|と|なあ|$)|まだ|"
@@ -103,7 +103,7 @@ _AFTER_THING_EN = re.compile(
     r"superseded\b|out of (?:use|service|date)\b|left\b|resigned\b|stepped down\b|hand(?:ed|s)\b.{0,40}(?:over|off|to)\b|"
     r"broke up\b|split up\b|disbanded\b|moved out\b|moved away\b|folded\b|and i (?:broke up|split up|got divorced|are no longer|separated))"
 )
-_DEPARTED = _rx(r"\b(?:left|resigned|stepped down|hand(?:ed|s))\b", r"离职|辞职|调走|交给|交接|不再", r"異動|退職")
+_DEPARTED = _rx(r"\b(?:left|resigned|stepped down|hand(?:ed|s))\b", r"离职|辞职|调走|交给|交接|不再", r"異動|退職|降り")
 _PASSIVE = re.compile(r"(?:\b(?:is|are|was|were|am|be|been|get|got|getting)|'m|'re) (?:\w+ )?$")
 
 _SELF_CJK = _rx(
@@ -123,13 +123,14 @@ _BEFORE_THING_ZH = _rx(
     r"从(?P<source>[^,。]{1,15}?)(?:换|改|迁|搬|跳|切|转|离职|辞职|毕业|退役)",
     r"(?:^|[,。])(?:已经)?(?:不是|并非|而不是)(?P<other>[^,。!]{1,12}?)了?(?:$|[,。!])",
     r"(?:而不是|代替|取代|替代|替换掉?|顶替)了?(?:原来的|之前的|以前的)?(?P<instead>[^,。!]{1,15}?)(?:了|$|[,。!])",
+    r"不(?P<done>[^,。!了是得错见够行对再用]{2,16}?)了(?:$|[,。!])",
     r"没有?(?P<none>[^,。!]{1,8})了(?:$|[,。!])",
     r"(?:从|由)(?P<from_hand>[^,。]{1,8})(?:手里|手上|那里|那儿)?(?:接手|接管|接过)",
-    r"和(?P<partner>[^,。]{1,8}?)(?:已经)?(?:分手|离婚|分开)了",
+    r"[和跟与](?P<partner>[^,。]{1,8}?)(?:已经|[春夏秋冬]天|上个?[周月]|去年|今年|年初|[\d一二三四五六七八九十]+月份?)*(?:分手|离婚|分开|离了)",
 )
 _AFTER_THING_ZH = _rx(
     r"(?:戒了|戒掉|卖了|卖掉|卖给|出手了|删了|删掉|删光|卸载|卸了|停用|停掉|停服|下线|作废|废弃|废除|弃用|淘汰|取消了|没了|不在了|去世|"
-    r"走了$|注销|关了|关掉|关停|关闭|退役|丢了|扔了|送人|不用了|不要了|退掉|报废|解散|不玩了|不干了|不做了|失效|停产|"
+    r"走了$|注销|关了|关掉|放弃了|退订|分手了|关停|关闭|退役|丢了|扔了|送人|不用了|不要了|退掉|报废|解散|不玩了|不干了|不做了|失效|停产|"
     r"用不了|已离职|离职|辞职|调走|不再负责|不再担任|不再使用|不再维护|拆了|拆掉|替换掉|交接给|交给|转交给|移交给|让位|换掉|下架|倒闭|不(?:支持|需要|喝|吃|戴|穿|买|写|练)了|搬走|搬出去|中断|"
     r"不抽了|不去了|不练了|不弹了|不学了|不打了|不跑了|不看了|不开了|不养了|不住了|停了|退了|都不用|早不用|换成|改成|改用|迁到|迁移到|换到)"
 )
@@ -142,20 +143,20 @@ _OVER_JA = _rx(
     r"打ち切|中止し|不要になっ|不要になり|必要なくな|必要がなくな|解散|出てい[きっ]|引っ越して出|引き払|乗り換え|飲まな[いく]|飲みませ|飲んでいな|食べな[いく]|食べませ|吸わな[いく]|吸っていな|吸いませ|"
     r"行かな[いく]|行っていな|通っていな|住んでいな|住んでいませ|働いていな|働いていませ|していな[いく]|していませ|"
     r"好きで[はも]?な[いく]|好きじゃな[いく]|好きではありません|好まな[いく]|しな[いく](?:こと)|お役御免|外れ[たまて]|外し[たまて]|"
-    r"担当していな|閉鎖|閉じ[たまて]|異動し)"
+    r"担当していな|降り[たまて]|閉鎖|閉じ[たまて]|異動し)"
     r"|(?:では|じゃ)(?:なく|ない|ありません)|の(?:代わり|かわり)に|に(?:代|替|変)わ[っりる](?:て)?、|から(?=[^、。は]{1,24}(?:に|へ)(?:、|全面|完全|正式)?(?:移行|変更|切り替|変え|変わ|"
     r"乗り換|交代|移っ|移し|転職|引き継|引き渡|引っ越|バトン|改め|置き換|転校|転科|転向|更新|アップ))"
     r"|から(?=(?:[^、。は]{0,12}が)?引き継)",
 )
 _CLAUSES = re.compile(r"[,;:、] ?| and (?=\w+ (?:is|are|has|have|was|were|got)\b)| but ")
-_TRIM_ZH = _rx(r"(?:已经?|早就?|都|也|全|给|被|的代码|就|上个?[周月]|去年|今年|昨天|彻底|全部|正式|的)+ ?$")
+_TRIM_ZH = _rx(r"(?:已经?|早就?|都|也|全|我们?|用户|给|被|的代码|就|上个?[周月]|去年|今年|昨天|彻底|全部|正式|的)+ ?$")
 _REPLACED_ZH = _rx(r"换成|改成|改用|迁到|迁移到|换到")
-_WHEN_JA = _rx(r"(?:前|月|年|週|春|夏|秋|冬|日)(?:から|に|で)?$|[にで]$")
+_WHEN_JA = _rx(r"(?:前|月|年|週|春|夏|秋|冬|日)(?:から|に|で)?$|[にで]$|くて$|ので$|ため$")
 _STILL_THING_JA = re.compile(r"もう([^、]{1,16}?)[をがはにで]")
 # Without these a thing is what one was a member of.
 _BELONGING = _rx(r" (?:membership|subscription|account|contract|plan|pass|season ticket|habit|license|licence)$", "(?<=[跑散])步$|(?<=.)(?:会员|年卡|月卡|卡|账号|账户|套餐|订阅|合同)$", "(?<=.)(?:の?会員|の?契約|の?アカウント|の?サブスク|の?習慣|の?定期)$")
 _STOPPED_JA = _rx(r"もう([\u3400-\u9fff]{1,3})[\u3041-\u309f]{0,2}[てで]い?(?:ない|ません)")
-_GONE_JA = _rx("亡くな|いなくな|無くな|出てい|引っ越して出|解散|異動|閉鎖")
+_GONE_JA = _rx("亡くな|別れ|離婚|いなくな|無くな|出てい|引っ越して出|解散|異動|閉鎖")
 _SELF_JA = _rx(r"私たち|私|僕|俺|ユーザー|うち|チーム|プロジェクト|今|今後|これから|もう|実|最近|この")
 _OVER_STILL_JA = _rx(r"もう[^、。]{0,12}(?:ない|なく|ません)")
 _TRIM_JA = _rx(
@@ -237,9 +238,9 @@ def _chinese(clause: str) -> list[Ended]:
     found = []
     for match in _BEFORE_THING_ZH.finditer(clause):
         spelled = next((value for value in match.groupdict().values() if value), "")
-        before = _SELF_CJK.sub("", clause[: match.start()])
+        before = _TRIM_ZH.sub("", _SELF_CJK.sub("", clause[: match.start()]))
         thing = frozenset(units(spelled))
-        found.append(Ended(thing, frozenset(units(before)) - thing))
+        found.append(Ended(thing, frozenset(units(before)) - thing, gone=bool(match["partner"])))
     if match := _AFTER_THING_ZH.search(clause):
         before = clause[: match.start()].strip()
         spelled = _BELONGING.sub("", _SELF_CJK.sub("", _TRIM_ZH.sub("", before)))
@@ -261,10 +262,13 @@ def _japanese(clause: str) -> list[Ended]:
         found.append(Ended(frozenset(units(match[1]))))
     for end, marker in spans:
         parts = [part for part in re.split(r"[はが、]", clause[:end]) if part]
+        known = len(parts)
         while len(parts) > 1 and _WHEN_JA.search(parts[-1]):
             parts.pop()
         if not parts:
             continue
+        if 1 < len(parts) < known and "は" in clause[:end] and "を" not in clause[:end]:
+            parts = [clause[:end].split("は")[0]]  # a clause of reason stands between topic and verb
         spelled = _BELONGING.sub("", _TRIM_JA.sub("", parts[-1]))
         thing = frozenset(units(spelled))
         owners = _SELF_JA.sub("", "".join(parts[:-1]))

@@ -56,11 +56,11 @@ _CHANGE = Signs(
     r"freelance|back)|got|moving to|transitioned|shifted|extended|raised|lowered|increased|went up|dropped to|went down|"
     r"cancell?ed|scrapped|relocated|^after|reduced|grew|goes by|only|turning|has been|have been|adopted|standardi[sz]ed on|consolidated)\b",
     r"现在|如今|目前|改[成为用到叫在由学喝吃去坐走写]|换|已经?|不再|不用|迁|搬|升级|推迟|延[期后到]|提前|调整|变[成为更]|取代|代替|更正|其实|说错|记错|作废|停用|"
-    r"以后|今后|从今|开始|新(?:的|手机|号|邮|地址|公司|工作|岗位)|重写|接手|接管|交接|转[给到由岗行成用]|跳槽|离职|了$|了[,。]|起|终于|重新|恢复|"
+    r"以后|今后|从今|开始|新(?:的|手机|号|邮|地址|公司|工作|岗位)|重写|接手|接管|交接|转[给到由岗行成用]|跳槽|离职|了$|了[,。]|起|终于|重新|恢复|之后|只剩|提高|提升|提到|刚满|"
     r"开荤|毕业|最近|切换|切到|之前|以前|涨|降|调到|更新|领证|挪",
     r"今は|現在|今後|これから|もう|変わ|変え|変更|になっ|になり|に決ま|移行|移[しっ管]|切り替|乗り換|引き継|交代|延期|延び|延ば|短縮|前倒|書き直|書き換|更新|上げ|上が|"
     r"下げ|下が|アップグレード|バージョンアップ|やめ|辞め|ではなく|じゃなく|に代わ|新しい|新しく|訂正|実は|正しくは|以前の|ことにし|ことにな|ように(?:し|な)|再び|また|"
-    r"始め|転職|入社|卒業|買い替え|置き換|早ま|ずれ|最近|入学|進学|就職|独立|引退|退職|結婚し|離婚し|に戻|からは",
+    r"始め|転職|入社|卒業|買い替え|置き換|早ま|ずれ|ずら|最近|入学|進学|就職|独立|引退|退職|結婚し|離婚し|に戻|からは",
 )
 _ALSO = Signs(
     r"\b(?:also|too|as well|another|in addition|additionally|besides|alongside|both|second|other)\b",
@@ -125,11 +125,12 @@ _DOINGS = tuple(
         ),
     )
 )
+_COUNTS = frozenset("一二三四五六七八九十每个只")
 _DOING_WORDS = frozenset(
     """own lead maintain charg respons take taken took over manag live move base reloc drink eat drive ride commut switch
     migrat deploi written write rewrit built build host like want prefer schedul plan start begin set number address
-    contact current new old number phone mobil cell email mail e-mail port valu date day time go goe held hold keep kept store retain everi each sinc becaus took need requir onli about""".split()
-) | frozenset(canonical("开会住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址名前呼每一二三四五六七八九十做着过以后每天早上晚日月端口"))
+    contact current new old number phone mobil cell email mail e-mail port valu date day time go goe held hold keep kept store retain everi each sinc becaus took need requir onli about last turn just""".split()
+) | frozenset(canonical("开会住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址名前呼每有剩普段希望要求期地点间做着过以后每天早上晚日月端口"))
 
 
 class Statement:
@@ -275,6 +276,7 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
+_DIGIT_OR_COUNT = re.compile(r"\d|[一二三四五六七八九十百千两]")
 _DIGIT = re.compile(r"\d")
 
 
@@ -287,7 +289,7 @@ def _another_version(now: Statement, was: Statement) -> bool:
     if not moved or not now.real:
         return False
     one, other = units(_VERSION.sub(r"\1", was.said)) - GENERIC, units(_VERSION.sub(r"\1", now.said)) - GENERIC
-    return one <= other or len(one - other) + len(other - one) <= 1 + 2 * now.changes
+    return one <= other or _weight(frozenset((one - other) | (other - one))) <= 1 + 2 * now.changes
 
 
 def _ends(now: Statement, was: Statement) -> bool:
@@ -337,7 +339,7 @@ def _other_value(now: Statement, was: Statement) -> str | None:
 def _ends_value(now: Statement, was: Statement, kind: str, one: Value, other: Value) -> bool:
     """Whether a value of a kind takes the place of another one, by the rule of the kind."""
     if one.rule is Rule.STATE:
-        return (now.head == was.head or not now.head) and not _EVENT.search(was.short)
+        return (now.head == was.head or not now.head or now.people != frozenset()) and not _EVENT.search(was.short)
     rest, told = was.without(was.values), now.without(now.values)
     if one.rule is Rule.MANNER:
         if kind in {"length", "tone", "language of answers"} and not (about_answers(was.said) and about_answers(now.said)):
@@ -356,6 +358,9 @@ def _ends_value(now: Statement, was: Statement, kind: str, one: Value, other: Va
             return False
         if not any(_weight(told - _DOING_WORDS - GENERIC - was.units) < (1 if now.said.isascii() else 1.5) for told in now.heads):
             return False
+        if kind == "amount" and not rest:
+            rest = was.units - now.units - {unit for unit in was.units if _DIGIT_OR_COUNT.search(unit)} - _DOING_WORDS
+            return not rest and bool(was.units & now.units)
         return rest <= now.units if rest else kind in {"mail", "phone", "url"}
     if now.head and was.head and not (was.head <= now.units or now.head <= was.units):
         return False
@@ -371,10 +376,10 @@ def _scopes(reading: Statement) -> set[str]:
 
 def _of_the_same(now: Statement, was: Statement) -> bool:
     """Whether a correction is about what the old text is about, and says the like of it."""
-    if was.head and not was.head <= now.units and not now.head <= was.head:
+    if was.head and not was.head <= now.units and not (now.head and now.head <= was.head):
         return False
     beyond = was.units & now.units - was.head
-    return (bool(beyond - GENERIC) or bool(_IS.search(was.short) and _BECOMES.search(now.short))) and _alike_framed(now, was)
+    return (_weight(beyond - GENERIC - _DOING_WORDS) >= 1 or bool(_IS.search(was.short) and _BECOMES.search(now.short))) and _alike_framed(now, was)
 
 
 def _alike_framed(now: Statement, was: Statement) -> bool:
@@ -390,11 +395,11 @@ def _done_otherwise(now: Statement, was: Statement) -> bool:
     doings = [pattern for pattern in _DOINGS if pattern.search(was.short)]
     if now.people != was.people or _EVENT.search(was.short):
         return False
-    told = was.units - _DOING_WORDS - GENERIC
+    told = was.units - _DOING_WORDS - _COUNTS - GENERIC
     clause = max(now.clauses, key=lambda c: len(c & told), default=frozenset())
     if not any(p.search(now.short) for p in doings):
         return False
-    lost, gained = told - clause, clause - was.units - _DOING_WORDS
+    lost, gained = (told | was.units & _COUNTS) - clause, clause - was.units - _DOING_WORDS
     common = told & clause
     if not lost or not gained or not common or len(told) > 12 or not _alike_framed(now, was):
         return False

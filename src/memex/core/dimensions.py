@@ -112,8 +112,24 @@ _STATED: tuple[tuple[str, Rule, tuple[tuple[str, re.Pattern[str]], ...]], ...] =
         "smoking",
         Rule.STATE,
         (
-            ("none", _rx(r"\b(?:does not|doesn't|do not|don't|never|stopped|quit) smok(?:e|ing)\b|\bnon-?smoker\b|不抽烟|不吸烟|戒烟|(?:タバコ|たばこ|煙草)[をは]?吸わな|禁煙し")),
-            ("some", _rx(r"(?<!not )(?<!n't )(?<!never )(?<!stopped )(?<!quit )(?<!no longer )\bsmok(?:es?|ing)\b(?! (?:area|hot|gun|detector|test))|(?<!不)(?<!不再)(?:抽|吸)烟|(?:タバコ|たばこ|煙草)[をも]吸(?:う|い(?!ませ)|って(?!いな|な))")),
+            ("none", _rx(r"\b(?:does not|doesn't|do not|don't|never|stopped|quit) smok(?:e|ing)\b|\bnon-?smoker\b|\bhas(?:n\'t| not) smoked\b|不抽烟|不吸烟|戒烟|(?:タバコ|たばこ|煙草)[をは]?吸わな|(?:タバコ|たばこ|煙草)[をは]やめ|禁煙し")),
+            ("some", _rx(r"(?<!not )(?<!n't )(?<!never )(?<!stopped )(?<!quit )(?<!no longer )\bsmok(?:es?|ing)\b(?! (?:area|hot|gun|detector|test))|(?<!non-)(?<!non)\bsmoker\b|喫煙者|烟民|(?<!不)(?<!不再)(?:抽|吸)烟|(?:タバコ|たばこ|煙草)[をも]吸(?:う|い(?!ませ)|って(?!いな|な))")),
+        ),
+    ),
+    (
+        "duty",
+        Rule.MANNER,
+        (
+            ("must", _rx(r"\b(?:mandatory|required|compulsory|obligatory)\b|必须|必填|强制|必須")),
+            ("may", _rx(r"\b(?:optional|voluntary)\b|可选|自愿|选填|任意")),
+        ),
+    ),
+    (
+        "access",
+        Rule.MANNER,
+        (
+            ("open", _rx(r"\b(?:public|open source|open-source|publicly)\b|(?<!不)公开|开源|(?<!非)公開")),
+            ("closed", _rx(r"\b(?:private|closed source|closed-source|internal only|confidential)\b|不公开|私有|闭源|非公開|社内限定")),
         ),
     ),
     (
@@ -160,7 +176,7 @@ _STATED: tuple[tuple[str, Rule, tuple[tuple[str, re.Pattern[str]], ...]], ...] =
         "tenure",
         Rule.MANNER,
         (
-            ("rents", _rx(r"\brent(?:s|ing)? (?:an?|the|my|our)\b|租(?:房|的房|住|了)|赁|賃貸|借りて")),
+            ("rents", _rx(r"\brent(?:s|ing)? (?:an?|the|my|our)\b|(?<!退)租(?:房|的房|住|了)|赁|賃貸|借りて")),
             ("owns", _rx(r"\bbought (?:an?|our|my|the) (?:\w+ )?(?:house|flat|apartment|place|condo|home)\b|\bhomeowner|买了房|自己的房|持ち家|(?:家|マンション)を(?:買|購入)|买房")),
         ),
     ),
@@ -289,7 +305,7 @@ def values(said: str) -> list[Value]:
             for match in pattern.finditer(said):
                 if all(match.end() <= start or match.start() >= end for start, end in taken):
                     taken.append(match.span())
-                    found.append(Value(kind, Rule.SHAPE, _plain(match.group()), match.span()))
+                    found.append(Value(kind, Rule.STATE if kind == "age" else Rule.SHAPE, _plain(match.group()), match.span()))
     for (kind, rule, stated), any_of in zip(_STATED, _ANY_STATED, strict=True):
         if any_of.search(said):
             for value, pattern in stated:
