@@ -52,10 +52,12 @@ _UNREAL = Signs(
 )
 
 _CUT_EN = re.compile(
-    r" (?:since|because|after|before|as of|for|in|over|during|last|this|and|with|by|due|when|now|at|on|to|so|but|or|"
+    r" (?:since|because|after|before|as of|for|in|over|during|last|this|and|with|by|due|when|now|at|on|so|but|or|"
     r"from|any ?more|any longer|completely|entirely|altogether|years? ago|months? ago|weeks? ago|yesterday|today|"
     r"recently|ages|as|that|which|who|left|until|while|instead|except|though|thanks|these|then|already|back)\b"
 )
+_NARROWING = re.compile(r"no longer|instead of|rather than|stopped|quit|gave up|n't|not ")
+_OPEN = re.compile(r"\w+(?:ing|ed|ble|ic|ful)")  # no thing without what comes after its preposition
 _NARROWS = re.compile(
     r"^ (?:for (?!good\b|now\b|ever\b|\w+ (?:reasons|years|months)\b|health\b)|on (?!mon|the first)|after \d|before |"
     r"during |except |when |while |in the (?:morning|evening|afternoon)|at (?:night|work|home|the)\b)([\w ]+)"
@@ -74,7 +76,7 @@ _LEADING_EN = re.compile(
     r"seeing|teach|teaches|attend|attends|rent|rents|ride|rides) )+"
 )
 _ENDS = (
-    r"(?:no longer|stopped|quit|dropped|ditched|abandoned|deprecated|removed|sold|"
+    r"(?:no longer|stopped|quit|dropped|ditched|abandoned|deprecated|removed|deleted|sold|"
     r"uninstalled|cancell?ed|replaced|sunset|divorced|gave up on|gave up|given up on|given up|giving up|got rid of|"
     r"moved away from|moved off(?: of)?|moved on from|migrated off|migrated away from|phased out|parted with|broke up with|"
     r"split up with|unsubscribed from|swore off|sworn off|cut out|done with|through with|retired from|resigned from|"
@@ -100,7 +102,7 @@ _AFTER_THING_EN = re.compile(
     r"off the table\b|no more\b|no longer (?:used|in use|valid|works?|supported|exists?|active|needed|around|in charge|with us|"
     r"maintained|available|apply|applies|leads?|owns?|responsible|runs)\b|obsolete\b|sold\b|cancell?ed\b|scrapped\b|ended\b|"
     r"died\b|passed away\b|closed\b|removed\b|replaced\b|uninstalled\b|switched off\b|turned off\b|phased out\b|"
-    r"superseded\b|out of (?:use|service|date)\b|left\b|resigned\b|stepped down\b|hand(?:ed|s)\b.{0,40}(?:over|off|to)\b|"
+    r"superseded\b|out of (?:use|service|date)\b|out$|left\b|resigned\b|stepped down\b|hand(?:ed|s)\b.{0,40}(?:over|off|to)\b|"
     r"broke up\b|split up\b|disbanded\b|moved out\b|moved away\b|folded\b|and i (?:broke up|split up|got divorced|are no longer|separated))"
 )
 _DEPARTED = _rx(r"\b(?:left|resigned|stepped down|hand(?:ed|s))\b", r"离职|辞职|调走|交给|交接|不再", r"異動|退職|降り")
@@ -109,10 +111,10 @@ _PASSIVE = re.compile(r"(?:\b(?:is|are|was|were|am|be|been|get|got|getting)|'m|'
 _SELF_CJK = _rx(
     r"^(?:其实|最近|因为|所以|现在|如今|目前|上个?[周月]|去年|今年|昨天|前[天阵]子?|终于|已经?|早就?|都|也|就|全|"
     r"我们|咱们|我|用户|主人|团队|项目|公司|家里|把|将|那个?|这个?|之前的?|以前的?|原来的?|老的?|旧的?|的|早上|"
-    r"全部|彻底|完全|正式|说|医生(?:让|叫|建议|说)?|\d+月份?|今天|从|后来|不过|但是?|而且|[一二三四五六七八九十]+月份?|从?下?个?月起?|以后|年初|年底|刚)+",
+    r"[^,。]{1,6}后(?!端)|全部|彻底|完全|正式|说|医生(?:让|叫|建议|说)?|\d+月份?|今天|从|后来|不过|但是?|而且|[一二三四五六七八九十]+月份?|从?下?个?月起?|以后|年初|年底|刚)+",
 )
 _VERB_ZH = canonical(
-    r"(?:使用|用|喝|吃|抽|玩|看|去|住在|住|在|戴|穿|买|收|订阅|喜欢|爱|支持|做|当|开|养|学|打|练|订|跑|坐|骑|上|写|是|想|要|有|弹|依赖|走|由|归|负责|维护)"
+    r"(?:使用|用|放在|托管在|部署在|跑在|存在|存放在|写在|喝|吃|抽|玩|看|去|放在|托管在|部署在|跑在|存在|写在|住在|住|在|戴|穿|买|收|订阅|喜欢|爱|支持|做|当|开|养|学|打|练|订|跑|坐|骑|上|写|是|想|要|有|弹|依赖|走|由|归|负责|维护)"
 )
 _BEFORE_THING_ZH = _rx(
     rf"(?:再也|已经|早就|早|现在|以后|都|就)?不(?:再|用再|必再|需要再|用|想再|要再|会再|打算再)?{_VERB_ZH}(?P<thing>[^,。!]{{1,16}}?)了(?:$|[,。!])",
@@ -140,28 +142,30 @@ _OVER_JA = _rx(
     r"(?:やめ(?!な)|止め(?!な)|辞め(?!な)|退職し|退社し|退学し|手放し|手放す|売っ|売り|売却|卒業|廃止|廃棄|捨て|解約し|削除し|アンインストール|引退|断っ|断ち|"
     r"なくな|無くな|亡くな|使わな[いく]|使えな[いく]|使いませ|使えませ|使ってな[いく]|使っていな[いく]|使っていませ|利用していな[いく]|"
     r"利用していませ|残っていな|残っていませ|いなくな|別れ[たまて]|離婚|退会|撤去|撤退し|卒園|離れ[たまて]|譲っ|譲り|譲渡|脱却|終了し|"
-    r"打ち切|中止し|不要になっ|不要になり|必要なくな|必要がなくな|解散|出てい[きっ]|引っ越して出|引き払|乗り換え|飲まな[いく]|飲みませ|飲んでいな|食べな[いく]|食べませ|吸わな[いく]|吸っていな|吸いませ|"
+    r"打ち切|諦め|断念|解除|解消|無効に|中止し|不要になっ|不要になり|必要なくな|必要がなくな|解散|出てい[きっ]|引っ越して出|引き払|乗り換え|飲まな[いく]|飲みませ|飲んでいな|食べな[いく]|食べませ|吸わな[いく]|吸っていな|吸いませ|"
     r"行かな[いく]|行っていな|通っていな|住んでいな|住んでいませ|働いていな|働いていませ|していな[いく]|していませ|"
     r"好きで[はも]?な[いく]|好きじゃな[いく]|好きではありません|好まな[いく]|しな[いく](?:こと)|お役御免|外れ[たまて]|外し[たまて]|"
     r"担当していな|降り[たまて]|閉鎖|閉じ[たまて]|異動し)"
+    r"|を(?=[^、。はを]{1,12}に(?:引き継|譲[っり]|渡し|任せ|交代))"
     r"|(?:では|じゃ)(?:なく|ない|ありません)|の(?:代わり|かわり)に|に(?:代|替|変)わ[っりる](?:て)?、|から(?=[^、。は]{1,24}(?:に|へ)(?:、|全面|完全|正式)?(?:移行|変更|切り替|変え|変わ|"
     r"乗り換|交代|移っ|移し|転職|引き継|引き渡|引っ越|バトン|改め|置き換|転校|転科|転向|更新|アップ))"
     r"|から(?=(?:[^、。は]{0,12}が)?引き継)",
 )
 _CLAUSES = re.compile(r"[,;:、] ?| and (?=\w+ (?:is|are|has|have|was|were|got)\b)| but ")
-_TRIM_ZH = _rx(r"(?:已经?|早就?|都|也|全|我们?|用户|给|被|的代码|就|上个?[周月]|去年|今年|昨天|彻底|全部|正式|的)+ ?$")
+_TRIM_ZH = _rx(r"(?:已经?|早就?|都|也|全|我们?|用户|给|被|的代码|就|上个?[周月]|去年|今年|昨[天晚]|今天|彻底|全部|正式|的)+ ?$")
 _REPLACED_ZH = _rx(r"换成|改成|改用|迁到|迁移到|换到")
 _WHEN_JA = _rx(r"(?:前|月|年|週|春|夏|秋|冬|日)(?:から|に|で)?$|[にで]$|くて$|ので$|ため$")
-_STILL_THING_JA = re.compile(r"もう([^、]{1,16}?)[をがはにで]")
+_BY_WAY_JA = re.compile(r"^.{1,6}?[でに](?=..)")
+_STILL_THING_JA = re.compile(r"もう([^、]{1,16}?)(?:[をがは]|で[はも]|に[はも])")
 # Without these a thing is what one was a member of.
 _BELONGING = _rx(r" (?:membership|subscription|account|contract|plan|pass|season ticket|habit|license|licence)$", "(?<=[跑散])步$|(?<=.)(?:会员|年卡|月卡|卡|账号|账户|套餐|订阅|合同)$", "(?<=.)(?:の?会員|の?契約|の?アカウント|の?サブスク|の?習慣|の?定期)$")
 _STOPPED_JA = _rx(r"もう([\u3400-\u9fff]{1,3})[\u3041-\u309f]{0,2}[てで]い?(?:ない|ません)")
 _GONE_JA = _rx("亡くな|別れ|離婚|いなくな|無くな|出てい|引っ越して出|解散|異動|閉鎖")
-_SELF_JA = _rx(r"私たち|私|僕|俺|ユーザー|うち|チーム|プロジェクト|今|今後|これから|もう|実|最近|この")
-_OVER_STILL_JA = _rx(r"もう[^、。]{0,12}(?:ない|なく|ません)")
+_SELF_JA = _rx(r"私たち|私|僕|俺|ユーザー|うち|チーム|プロジェクト|今後|今|これから|もう|実|最近|この")
+_OVER_STILL_JA = _rx(r"もう[^、。]{0,24}?(?:ない|なく|ません|おらず)")
 _TRIM_JA = _rx(
     r"^(?:以前の|これまでの|前の|古い|旧|今まで(?:の)?|ずっと|毎[朝日晩週]|実は|先月|先週|去年|昨年|今年|もう|今は|"
-    r"この(?:春|秋|夏|冬|たび)(?:で|に)?|[一二三四五六七八九十\d]+月(?:で|に|末で)|最近|健康のため|持って|飼って|使って|長年|乗って)+|"
+    r"この(?:春|秋|夏|冬|たび)(?:で|に)?|[一二三四五六七八九十\d]+月(?:で|に|末で)|[春夏秋冬]に|正月に|年末に|最近|健康のため|持って|飼って|使って|長年|乗って)+|"
     r"(?:での(?:仕事|勤務)|への|という|などは?|との|での|という名前|で働くの|で働いて|に住むの|を(?:飲む|食べる|吸う|使う|する)の|に通うの|の仕事|[はをがもにと])+$"
 )
 # Giving something up by one word that does not name it.
@@ -219,8 +223,10 @@ def _english(clause: str) -> list[Ended]:
         if match.group().startswith("used to") and _PASSIVE.search(clause[: match.start()]):
             continue
         cut = _CUT_EN.search(spelled, 2)
+        if cut and _OPEN.fullmatch(spelled[: cut.start()]) and cut.group() in {" in", " for", " with", " on", " at", " from"}:
+            cut = _CUT_EN.search(spelled, cut.end())
         rest = _TIMES_EN.sub("", spelled[cut.start() :]) if cut else ""
-        narrows = _NARROWS.match(rest)
+        narrows = _NARROWS.match(rest) if _NARROWING.match(match.group()) else None
         thing = _LEADING_EN.sub("", (spelled[: cut.start()] if cut else spelled)[:_MAX_THING_CHARS].strip() + " ")
         thing = _BELONGING.sub("", thing.strip())
         taken = " from" in match.group()[: match.start(name) - match.start()]  # X took over Y from Z: of Z
@@ -243,9 +249,11 @@ def _chinese(clause: str) -> list[Ended]:
         found.append(Ended(thing, frozenset(units(before)) - thing, gone=bool(match["partner"])))
     if match := _AFTER_THING_ZH.search(clause):
         before = clause[: match.start()].strip()
+        before = re.split(canonical("把|将"), before)[-1] if not _DEPARTED.search(match.group()) else before
         spelled = _BELONGING.sub("", _SELF_CJK.sub("", _TRIM_ZH.sub("", before)))
         if not _REPLACED_ZH.match(match.group()) or canonical("把") in before:
-            found.append(Ended(frozenset(units(spelled)), departed=_DEPARTED.search(match.group()) is not None, gone=True))
+            departed = _DEPARTED.search(match.group()) is not None and canonical("把") not in before
+            found.append(Ended(frozenset(units(spelled)), departed=departed, gone=True))
     return found
 
 
@@ -254,10 +262,11 @@ def _japanese(clause: str) -> list[Ended]:
     spans = [(match.start(), match.group()) for match in _OVER_JA.finditer(clause)]
     if match := _OVER_STILL_JA.search(clause):
         before = clause[: match.start()]
-        if before and before[-1] in "はがをも":
-            spans.append((len(before), match.group()))
-        elif inner := _STILL_THING_JA.search(match.group()):
+        inner = _STILL_THING_JA.search(match.group())
+        if inner and units(inner[1]):
             spans.append((match.start() + inner.end(1), match.group()))
+        elif before and before[-1] in "はがをも":
+            spans.append((len(before), match.group()))
     if (match := _STOPPED_JA.search(clause)) and not _SELF_JA.sub("", clause[: match.start()]).strip("はがも"):
         found.append(Ended(frozenset(units(match[1]))))
     for end, marker in spans:
@@ -269,9 +278,9 @@ def _japanese(clause: str) -> list[Ended]:
             continue
         if 1 < len(parts) < known and "は" in clause[:end] and "を" not in clause[:end]:
             parts = [clause[:end].split("は")[0]]  # a clause of reason stands between topic and verb
-        spelled = _BELONGING.sub("", _TRIM_JA.sub("", parts[-1]))
+        spelled = _BELONGING.sub("", _BY_WAY_JA.sub("", _TRIM_JA.sub("", parts[-1])))
         thing = frozenset(units(spelled))
         owners = _SELF_JA.sub("", "".join(parts[:-1]))
         subject = frozenset(units(owners)) - thing
-        found.append(Ended(thing, subject, departed=_DEPARTED.search(marker) is not None, gone=_GONE_JA.search(marker) is not None))
+        found.append(Ended(thing, subject, departed=_DEPARTED.search(marker) is not None and marker[0] in "がは", gone=_GONE_JA.search(marker) is not None))
     return found

@@ -13,7 +13,7 @@ from .cessation import Ended, asserted, ended, sentences
 from .claims import MAX_COMPARED_CHARS, Clause, Relation, clauses, compared, said, units, units_of
 from .dimensions import Rule, Value, about_answers, values
 from .facts import CHANGED, STATES, USED_FOR, Fact, facts
-from .fold import canonical
+from .fold import canonical, fold
 from .signs import Signs
 from .subject import GENERIC, head, people
 
@@ -21,6 +21,7 @@ __all__ = ["Statement", "contradicts", "retired"]
 
 _LEAST_BESIDE = 4.0  # words: a text that says no more beside the thing that is over is about that thing
 _MAX_READ_CHARS = 400
+_MARK_CHARS = 16  # "Correction:" looks like a speaker
 _LEAST_OVERLAP = 0.33  # of a plain correction ("actually, ...") with what it corrects
 
 
@@ -33,11 +34,12 @@ _VERSION = re.compile(
     r"(?<![\w.])(?!(?:phase|step|part|worker|server|node(?! ?(?:1[2-9]|2\d)\b)|room|team|group|sprint|week|day|number|no|issue|ticket|pr|"
     r"level|line|page|port|"
     r"chapter|section|floor|unit|building|gate|channel|slot|at|on|in|to|of|by|is|the|under|over|about|after|before|"
-    r"until|from|for|and|or|age|aged|"
+    r"until|from|for|and|or|age|aged|within|every|about|around|than|only|least|most|per|size|"
     r"jan|january|feb|february|mar|march|apr|april|may|june|july|aug|august|sept?|september|oct|october|nov|november|"
     r"dec|december)\b)"
     r"([a-z][a-z+#.-]*)(?: ?(?:was |were )?(?:升级到了?|更新到了?|upgraded to|updated to|"
-    r"moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)"
+    r"moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)",
+    re.ASCII,
 )
 _CORRECTING = Signs(
     r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|nowadays|"
@@ -54,16 +56,16 @@ _CHANGE = Signs(
     r"become|turned|gone|again|sold|quit|dropped|ditched|retired|gave up|back to|swapped|traded|converted|settled on|joined|"
     r"started|starts|graduated|finally|since|after all|i meant|bought|took up|laid off|lost|went (?:vegan|vegetarian|remote|"
     r"freelance|back)|got|moving to|transitioned|shifted|extended|raised|lowered|increased|went up|dropped to|went down|"
-    r"cancell?ed|scrapped|relocated|^after|reduced|grew|goes by|only|turning|has been|have been|adopted|standardi[sz]ed on|consolidated)\b",
+    r"cancell?ed|scrapped|relocated|cut|halved|doubled|shortened|trimmed|deleted|moved in|^after|reduced|grew|goes by|only|turning|has been|have been|adopted|standardi[sz]ed on|consolidated)\b",
     r"现在|如今|目前|改[成为用到叫在由学喝吃去坐走写]|换|已经?|不再|不用|迁|搬|升级|推迟|延[期后到]|提前|调整|变[成为更]|取代|代替|更正|其实|说错|记错|作废|停用|"
-    r"以后|今后|从今|开始|新(?:的|手机|号|邮|地址|公司|工作|岗位)|重写|接手|接管|交接|转[给到由岗行成用]|跳槽|离职|了$|了[,。]|起|终于|重新|恢复|之后|只剩|提高|提升|提到|刚满|"
+    r"以后|今后|从今|开始|新(?:的|手机|号|邮|地址|公司|工作|岗位)|重写|接手|接管|交接|转[给到由岗行成用]|跳槽|离职|了$|了[,。]|起|终于|重新|恢复|之后|只剩|提高|提升|加到|延误|缩短|增加|减|提到|刚满|"
     r"开荤|毕业|最近|切换|切到|之前|以前|涨|降|调到|更新|领证|挪",
-    r"今は|現在|今後|これから|もう|変わ|変え|変更|になっ|になり|に決ま|移行|移[しっ管]|切り替|乗り換|引き継|交代|延期|延び|延ば|短縮|前倒|書き直|書き換|更新|上げ|上が|"
+    r"今は|現在|今後|これから|もう|変わ|変え|変更|になっ|になり|に決ま|移行|移[しっ管]|切り替|乗り換|引き継|交代|延期|延び|延ば|短縮|増え|増や|減っ|減ら|遅れ|始め|済み|前倒|書き直|書き換|更新|上げ|上が|"
     r"下げ|下が|アップグレード|バージョンアップ|やめ|辞め|ではなく|じゃなく|に代わ|新しい|新しく|訂正|実は|正しくは|以前の|ことにし|ことにな|ように(?:し|な)|再び|また|"
     r"始め|転職|入社|卒業|買い替え|置き換|早ま|ずれ|ずら|最近|入学|進学|就職|独立|引退|退職|結婚し|離婚し|に戻|からは",
 )
 _ALSO = Signs(
-    r"\b(?:also|too|as well|another|in addition|additionally|besides|alongside|both|second|other)\b",
+    r"\b(?:also|too|as well|another(?! (?:team|company|department|job|role))|in addition|additionally|besides|alongside|both|second|other)\b",
     r"也|还(?!是)|另外|此外|同时|另一",
     r"(?<!と)も(?:[、う]|使|好|飼|持|や[っり]|始め|話|飲|食)|も$|他に|ほかに|別の|加えて|もう一[つ人匹台]",
 )
@@ -81,9 +83,9 @@ _DENIES = Signs(
 )
 _QUALIFIERS = _rx(
     r"\b(?:work|office|home|private|personal|emergency|backup|secondary|landline|fax|second|business|school|staging|production|"
-    r"prod|dev|test|admin|internal|external|metrics|web|ios|android|mobile app|backend|frontend)\b",
-    r"公司|办公|单位|家里|紧急|备用|座机|测试|生产|预发|工作(?:邮|手|电)|私人|个人|安卓|苹果|鸿蒙",
-    r"会社|職場|自宅|緊急|予備|仕事用|個人|検証|本番|開発|管理",
+    r"prod|dev|test|admin|internal|external|metrics|return|back from|way back|web|ios|android|mobile app|backend|frontend)\b",
+    r"回程|返程|公司|办公|单位|家里|紧急|备用|座机|测试|生产|预发|工作(?:邮|手|电)|私人|个人|安卓|苹果|鸿蒙",
+    r"帰りの|復路|会社|職場|自宅|緊急|予備|仕事用|個人|検証|本番|開発用|開発環境|管理画面|管理者",
 )
 _LIKED = Signs(r"\b(?:prefer|like|love|want|wants|enjoy)s?\b", r"喜欢|偏好|爱|希望|想要|要求", r"好き|好み|好む|好んで|希望|望ん|ほしい")
 # What somebody or something does, in classes that mean about the same.
@@ -96,7 +98,7 @@ _DOINGS = tuple(
             r"负责|归|接手|接管|主管|交接|对接人|牵头|管理|带队|维护|管",
             r"担当|引き継|責任者|受け持|リーダー|窓口|管理",
         ),
-        (r"\b(?:live|lives|living|moved|based|relocated|located|hosted)\b", r"住|搬|定居|位于|在|迁", r"住|引っ越|転居|在住|ある|あり|移[しっ]|移転"),
+        (r"\b(?:live|lives|living|moved|based|relocated|located|hosted)\b", r"住|搬|定居|位于|(?<![现正实还])在|迁", r"住|引っ越|転居|在住|ある|あり|移[しっ]|移転"),
         (
             r"\b(?:drinks?|drinking|eats?|eating|takes? (?:my|his|her|their)|has (?:his|her|their)|have my|order)\b",
             r"喝|吃",
@@ -112,11 +114,12 @@ _DOINGS = tuple(
         (r"\b(?:sleeps?|wakes?|gets? up|goes to bed|bedtime|up at)\b", r"起床|睡", r"起き|寝|就寝"),
         (
             r"\b(?:uses?|using|written in|built (?:in|with|on)|rewr\w+|migrat\w+|ported|hosted|hosts|based on|stored? in|deploy\w*|"
-            r"runs on|switched|go(?:es)? through|powered)\b",
-            r"用|跑在|部署|托管|迁|重写|换成|切到|放在|存",
+            r"runs on|host\w*|switched|go(?:es)? through|powered)\b",
+            r"用(?!户)|跑在|部署|托管|迁|重写|换成|切到|放在|存",
             r"使[っいう]|利用|動い|書[いかき]|移行|移し|移っ|切り替|変え|乗り換|保存|置い|で管理",
         ),
-        (r"\b(?:called|named?|goes by|nickname)\b", r"叫|名", r"名前|呼[ばびぶん]"),
+        (r"\b(?:meets?|held|takes place|happens)\b", r"办|举行|开会|碰头", r"開[いかき]|開催|行って|行われ|集ま"),
+        (r"\b(?:called|named?|goes by|nickname|renamed)\b", r"叫|名", r"名前|呼[ばびぶん]"),
         (
             r"\b(?:releases?|ships?|meets?|takes place|happens?|due|deadline|expires?|lasts?|every|per|once|twice|weekly|"
             r"monthly|daily|biweekly)\b",
@@ -125,12 +128,13 @@ _DOINGS = tuple(
         ),
     )
 )
+_NEWNESS = frozenset(canonical("new old current number one contact").split()) | frozenset(canonical("新旧番号码"))
 _COUNTS = frozenset("一二三四五六七八九十每个只")
 _DOING_WORDS = frozenset(
     """own lead maintain charg respons take taken took over manag live move base reloc drink eat drive ride commut switch
     migrat deploi written write rewrit built build host like want prefer schedul plan start begin set number address
-    contact current new old number phone mobil cell email mail e-mail port valu date day time go goe held hold keep kept store retain everi each sinc becaus took need requir onli about last turn just""".split()
-) | frozenset(canonical("开会住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址名前呼每有剩普段希望要求期地点间做着过以后每天早上晚日月端口"))
+    contact current new old number phone mobil cell email mail e-mail port valu date day time go goe held hold keep kept store retain everi each sinc becaus took need requir onli about last turn just leav depart arriv chang renam updat delay cut rais go""".split()
+) | frozenset(canonical("开会住搬喝吃开用写管归负责定改换为到从把将由放部署书动担当话番号连络先现在已经新旧码手机电话邮箱件址名前呼每有剩普段希望要求期地点间起飞成理済做着过以后每天早上晚日月端口"))
 
 
 class Statement:
@@ -187,7 +191,7 @@ class Statement:
     @cached_property
     def corrects(self) -> bool:
         """Whether it says of itself that it corrects something."""
-        return _CORRECTING.search(self.said) is not None
+        return _CORRECTING.search(self.said) is not None or _CORRECTING.search(fold(self.text[:_MARK_CHARS])) is not None
 
     @cached_property
     def adds(self) -> bool:
@@ -255,7 +259,7 @@ def contradicts(new: str | Statement, old: str) -> str | None:
     apart = any(a.predicate == b.predicate and a.subject != b.subject for a, b in same)
     if related != "other" or apart or not (now.corrects or now.changes) or now.adds or not now.real:
         return None
-    if now.corrects and _overlap(now.units, was.units) >= _LEAST_OVERLAP and _of_the_same(now, was):
+    if now.corrects and _overlap(now.units - _DOING_WORDS, was.units - _DOING_WORDS) >= _LEAST_OVERLAP and _of_the_same(now, was):
         return "it is corrected"
     if now.changes and (_done_otherwise(now, was) or _other_of_its_kind(now, was)):
         return "it is done otherwise now"
@@ -285,6 +289,8 @@ def _another_version(now: Statement, was: Statement) -> bool:
     if not _DIGIT.search(now.said) or not _DIGIT.search(was.said):
         return False
     olds, news = dict(_VERSION.findall(was.said)), dict(_VERSION.findall(now.said))
+    if _weight(frozenset(unit for unit in was.head - now.units if not _DIGIT.search(unit))) > 1:
+        return False
     moved = {name for name in olds.keys() & news.keys() if olds[name] != news[name]}
     if not moved or not now.real:
         return False
@@ -307,7 +313,7 @@ def _ends(now: Statement, was: Statement) -> bool:
             continue
         if end.only and not end.only & was.units:
             continue
-        shared = len(rest & now.units) * 2 >= len(rest) and rest
+        shared = rest & now.units if len(rest & now.units) * 3 >= len(rest) else frozenset()
         most = 1 if _WHEN.fullmatch(" ".join(sorted(end.thing))) else _LEAST_BESIDE
         if (not end.departed and _weight(rest) <= most) or shared:
             return True
@@ -339,7 +345,8 @@ def _other_value(now: Statement, was: Statement) -> str | None:
 def _ends_value(now: Statement, was: Statement, kind: str, one: Value, other: Value) -> bool:
     """Whether a value of a kind takes the place of another one, by the rule of the kind."""
     if one.rule is Rule.STATE:
-        return (now.head == was.head or not now.head or now.people != frozenset()) and not _EVENT.search(was.short)
+        alike = was.head <= now.units if was.head else not now.head or bool(now.people)
+        return (alike or not now.head) and not _EVENT.search(was.short)
     rest, told = was.without(was.values), now.without(now.values)
     if one.rule is Rule.MANNER:
         if kind in {"length", "tone", "language of answers"} and not (about_answers(was.said) and about_answers(now.said)):
@@ -356,7 +363,7 @@ def _ends_value(now: Statement, was: Statement, kind: str, one: Value, other: Va
     if one.rule is Rule.SHAPE:
         if _scopes(now) != _scopes(was):
             return False
-        if not any(_weight(told - _DOING_WORDS - GENERIC - was.units) < (1 if now.said.isascii() else 1.5) for told in now.heads):
+        if not any(_weight(h - _NEWNESS - GENERIC - was.units) <= (1.0 if was.head and was.head <= h or not now.said.isascii() else 0.0) for h in now.heads):
             return False
         if kind == "amount" and not rest:
             rest = was.units - now.units - {unit for unit in was.units if _DIGIT_OR_COUNT.search(unit)} - _DOING_WORDS
@@ -378,8 +385,16 @@ def _of_the_same(now: Statement, was: Statement) -> bool:
     """Whether a correction is about what the old text is about, and says the like of it."""
     if was.head and not was.head <= now.units and not (now.head and now.head <= was.head):
         return False
+    if not was.head and not _about(now, was):
+        return False
     beyond = was.units & now.units - was.head
     return (_weight(beyond - GENERIC - _DOING_WORDS) >= 1 or bool(_IS.search(was.short) and _BECOMES.search(now.short))) and _alike_framed(now, was)
+
+
+def _about(now: Statement, was: Statement) -> bool:
+    """Whether a clause of the new text is about something that the old one speaks of (or about nobody else)."""
+    some = 0.0 if now.said.isascii() else 1.0
+    return any(_weight(subject - _NEWNESS - GENERIC - was.units) <= some for subject in now.heads)
 
 
 def _alike_framed(now: Statement, was: Statement) -> bool:
@@ -399,9 +414,12 @@ def _done_otherwise(now: Statement, was: Statement) -> bool:
     clause = max(now.clauses, key=lambda c: len(c & told), default=frozenset())
     if not any(p.search(now.short) for p in doings):
         return False
+    told |= was.head
     lost, gained = (told | was.units & _COUNTS) - clause, clause - was.units - _DOING_WORDS
     common = told & clause
     if not lost or not gained or not common or len(told) > 12 or not _alike_framed(now, was):
+        return False
+    if not was.head and not _about(now, was):
         return False
     if was.head and not was.head <= now.units:
         # Who has something in hand may change; of what, may not.

@@ -62,7 +62,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "time",
         _rx(
             r"\b\d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)\b|\b\d{1,2}:\d\d\b|\bnoon\b|\bmidnight\b|(?<= at )\d{1,2}\b(?![./:%]| \w+s\b)|"
-            rf"(?:上午|下午|早上|晚上|凌晨|中午|傍晚|午前|午後|朝|夜)?[\d{_NUMBER_ZH}两]+[点时](?:半|[\d{_NUMBER_ZH}]+分|整|一刻)?"
+            rf"(?:上午|下午|早上|晚上|凌晨|中午|傍晚|午前|午後|朝|夜)?[\d{_NUMBER_ZH}两]+[点时](?!间)(?:半|整|一刻|[\d{_NUMBER_ZH}]+分?)?"
         ),
     ),
     ("port", _rx(r"(?:\bports? |端口(?:号)?(?:是|为|换成|改成|改为|:)? ?|ポート(?:番号)?[はを]? ?)\d{2,5}|\b\d{4,5}番|(?<=:)\d{4,5}\b")),
@@ -71,10 +71,10 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "amount",
         _rx(
             r"\b\d[\d.,]*k? ?(?:seconds?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?|times|gb|mb|tb|%|percent|people|persons?|"
-            r"kg|kilos?|km|miles|ms|requests?|cups?|pages?|rows?|replicas?|nodes|users|seats|approvals?|reviewers?|lines|characters?)(?!\w)|"
+            r"kg|kilos?|km|mg|ml|miles|ms|requests?|cups?|pages?|rows?|replicas?|nodes|users|seats|approvals?|reviewers?|lines|characters?)(?!\w)|"
             r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|sixty|ninety) (?:seconds?|minutes?|hours?|days?|weeks?|"
             r"months?|years?|times|people|approvals?|reviewers?|cups?|replicas?|percent)\b|\b(?:once|twice|thrice)\b|"
-            r"[\d一二三四五六七八九十百千两]+(?:个)?(?:小时|分钟|秒|天|个月|星期|公里|公斤|斤|次|人|层|台|倍|遍|间|页|行|字|时间|分(?!钟|支)|"
+            r"[\d一二三四五六七八九十百千两]+(?:个)?(?:小时|分钟|秒|天|个月|星期|公里|公斤|斤|次|人|层|台|倍|遍|间|页|行|字|时间|分(?!钟|支)|毫克|毫升|ミリ|グラム|"
             r"日间|日(?!线|楼)|週間|周间|か月|ヶ月|回|名|キロ|杯|本|秒間|文字|割|gb|mb|%)"
         ),
     ),
@@ -173,6 +173,22 @@ _STATED: tuple[tuple[str, Rule, tuple[tuple[str, re.Pattern[str]], ...]], ...] =
         ),
     ),
     (
+        "working hours",
+        Rule.MANNER,
+        (
+            ("part", _rx(r"\bpart[- ]time\b|兼职|半天班|パート(?:で|タイム|勤務)|時短")),
+            ("full", _rx(r"\bfull[- ]time\b|全职|フルタイム|正社員")),
+        ),
+    ),
+    (
+        "household",
+        Rule.MANNER,
+        (
+            ("alone", _rx(r"\bliv(?:e|es|ing) (?:alone|by (?:my|him|her)self|on (?:my|his|her) own)\b|(?<!不再)(?<!不是)一个人住|独居|独自住|(?:一人|独り|ひとり)暮らし(?!では|じゃ)")),
+            ("shared", _rx(r"\bmoved in with\b|\b(?:flat|room|house)mates?\b|合租|合住|同居|ルームメイト|ルームシェア|シェアハウス")),
+        ),
+    ),
+    (
         "tenure",
         Rule.MANNER,
         (
@@ -204,8 +220,8 @@ _STATED: tuple[tuple[str, Rule, tuple[tuple[str, re.Pattern[str]], ...]], ...] =
     ),
 )
 _ANSWER = _rx(
-    r"\b(?:answers?|repl(?:y|ies)|respond\w*|responses?|explanations?|explain\w*|summar\w+|talk|speak to|chat|write to)\b|回答|回复|答复|回应|解释|说明|沟通|"
-    r"聊|交流|对话|返信|答え|応答|返答|説明|会話|話して|やり取り|回覆|文章"
+    r"\b(?:tone|answers?|repl(?:y|ies)|respond\w*|responses?|explanations?|explain\w*|summar\w+|talk|speak to|chat|write to)\b|回答|回复|答复|回应|解释|说明|沟通|"
+    r"聊|交流|对话|语气|口吻|口調|返信|答え|応答|返答|説明|会話|話して|やり取り|回覆|文章"
 )
 _LANGUAGES = (
     ("english", "english|英语|英文|英語"),

@@ -243,7 +243,7 @@ def facts(said: str) -> list[Fact]:
             match = pattern.search(sentence) if needs is None or any(map(sentence.__contains__, needs)) else None
             if match is None:
                 continue
-            subject = frozenset(units(match["s"] or ""))
+            subject = frozenset(units(match["s"] or "")) - {"新"}
             parts = match.groupdict()
             spelled = next((value for name, value in parts.items() if name[0] == "o" and value), "").strip()
             thing = frozenset(units(spelled))
