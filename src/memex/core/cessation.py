@@ -105,7 +105,9 @@ _AFTER_THING_EN = re.compile(
     r"superseded\b|out of (?:use|service|date)\b|out$|left\b|resigned\b|stepped down\b|hand(?:ed|s)\b.{0,40}(?:over|off|to)\b|"
     r"broke up\b|split up\b|disbanded\b|moved out\b|moved away\b|folded\b|and i (?:broke up|split up|got divorced|are no longer|separated))"
 )
-_DEPARTED = _rx(r"\b(?:left|resigned|stepped down|hand(?:ed|s))\b", r"离职|辞职|调走|交给|交接|不再", r"異動|退職|降り")
+_DEPARTED = _rx(
+    r"\b(?:left|resigned|stepped down|hand(?:ed|s))\b", r"离职|辞职|调走|交给|交接|不再", r"異動|退職|退任|降り"
+)
 _PASSIVE = re.compile(r"(?:\b(?:is|are|was|were|am|be|been|get|got|getting)|'m|'re) (?:\w+ )?$")
 
 _SELF_CJK = _rx(
@@ -122,7 +124,7 @@ _BEFORE_THING_ZH = _rx(
     r"(?:戒|弃用|放弃|告别|卖掉|卸载|注销|删掉|删除|辞掉|辞去|退出|抛弃|淘汰|停用|停掉|下线|离开|退掉|扔掉|送走|"
     r"停止使用|去掉|移除|取消|退订|弃)了?(?:对)?(?P<dropped>[^,。!了掉]{1,16}?)(?:的(?:工作|使用|习惯))?(?:了|$|[,。!])",
     r"(?:戒|停|辞|卖|关|退)掉?了(?P<quit>[^,。!了掉]{1,12}?)(?:$|[,。!])",
-    r"从(?P<source>[^,。]{1,15}?)(?:换|改|迁|搬|跳|切|转|离职|辞职|毕业|退役)",
+    r"从(?P<source>[^,。]{1,15}?)(?:换|改|迁|搬|跳|切|转|挪|调|移|离职|辞职|毕业|退役)",
     r"(?:^|[,。])(?:已经)?(?:不是|并非|而不是)(?P<other>[^,。!]{1,12}?)了?(?:$|[,。!])",
     r"(?:而不是|代替|取代|替代|替换掉?|顶替)了?(?:原来的|之前的|以前的)?(?P<instead>[^,。!]{1,15}?)(?:了|$|[,。!])",
     r"不(?P<done>[^,。!了是得错见够行对再用]{2,16}?)了(?:$|[,。!])",
@@ -142,23 +144,29 @@ _OVER_JA = _rx(
     r"(?:やめ(?!な)|止め(?!な)|辞め(?!な)|退職し|退社し|退学し|手放し|手放す|売っ|売り|売却|卒業|廃止|廃棄|捨て|解約し|削除し|アンインストール|引退|断っ|断ち|"
     r"なくな|無くな|亡くな|使わな[いく]|使えな[いく]|使いませ|使えませ|使ってな[いく]|使っていな[いく]|使っていませ|利用していな[いく]|"
     r"利用していませ|残っていな|残っていませ|いなくな|別れ[たまて]|離婚|退会|撤去|撤退し|卒園|離れ[たまて]|譲っ|譲り|譲渡|脱却|終了し|"
-    r"打ち切|諦め|断念|解除|解消|無効に|中止し|不要になっ|不要になり|必要なくな|必要がなくな|解散|出てい[きっ]|引っ越して出|引き払|乗り換え|飲まな[いく]|飲みませ|飲んでいな|食べな[いく]|食べませ|吸わな[いく]|吸っていな|吸いませ|"
+    r"打ち切|停止し|閉め[たまて]|閉店|退任し|諦め|断念|解除|解消|無効に|中止し|不要になっ|不要になり|必要なくな|必要がなくな|解散|出てい[きっ]|引っ越して出|引き払|乗り換え|飲まな[いく]|飲みませ|飲んでいな|食べな[いく]|食べませ|吸わな[いく]|吸っていな|吸いませ|"
     r"行かな[いく]|行っていな|通っていな|住んでいな|住んでいませ|働いていな|働いていませ|していな[いく]|していませ|"
     r"好きで[はも]?な[いく]|好きじゃな[いく]|好きではありません|好まな[いく]|しな[いく](?:こと)|お役御免|外れ[たまて]|外し[たまて]|"
     r"担当していな|降り[たまて]|閉鎖|閉じ[たまて]|異動し)"
     r"|を(?=[^、。はを]{1,12}に(?:引き継|譲[っり]|渡し|任せ|交代))"
-    r"|(?:では|じゃ)(?:なく|ない|ありません)|の(?:代わり|かわり)に|に(?:代|替|変)わ[っりる](?:て)?、|から(?=[^、。は]{1,24}(?:に|へ)(?:、|全面|完全|正式)?(?:移行|変更|切り替|変え|変わ|"
+    r"|(?:では|じゃ)(?:なく|ない|ありません)|の(?:代わり|かわり)に|に(?:代|替|変)わ[っりる](?:て)?、|から(?=[^、。は]{1,24}(?:に|へ)(?:、|全面|完全|正式)?(?:移行|移転|異動|転勤|変更|切り替|変え|変わ|"
     r"乗り換|交代|移っ|移し|転職|引き継|引き渡|引っ越|バトン|改め|置き換|転校|転科|転向|更新|アップ))"
     r"|から(?=(?:[^、。は]{0,12}が)?引き継)",
 )
 _CLAUSES = re.compile(r"[,;:、] ?| and (?=\w+ (?:is|are|has|have|was|were|got)\b)| but ")
-_TRIM_ZH = _rx(r"(?:已经?|早就?|都|也|全|我们?|用户|给|被|的代码|就|上个?[周月]|去年|今年|昨[天晚]|今天|彻底|全部|正式|的)+ ?$")
+_TRIM_ZH = _rx(
+    r"(?:已经?|早就?|都|也|全|我们?|用户|给|被|的代码|就|上个?[周月]|去年|今年|昨[天晚]|(?:去年|今年)?[春夏秋冬]天|今天|彻底|全部|正式|的)+ ?$"
+)
 _REPLACED_ZH = _rx(r"换成|改成|改用|迁到|迁移到|换到")
 _WHEN_JA = _rx(r"(?:前|月|年|週|春|夏|秋|冬|日)(?:から|に|で)?$|[にで]$|くて$|ので$|ため$")
 _BY_WAY_JA = re.compile(r"^.{1,6}?[でに](?=..)")
 _STILL_THING_JA = re.compile(r"もう([^、]{1,16}?)(?:[をがは]|で[はも]|に[はも])")
 # Without these a thing is what one was a member of.
-_BELONGING = _rx(r" (?:membership|subscription|account|contract|plan|pass|season ticket|habit|license|licence)$", "(?<=[跑散])步$|(?<=.)(?:会员|年卡|月卡|卡|账号|账户|套餐|订阅|合同)$", "(?<=.)(?:の?会員|の?契約|の?アカウント|の?サブスク|の?習慣|の?定期)$")
+_BELONGING = _rx(
+    r" (?:membership|subscription|account|contract|plan|pass|season ticket|habit|license|licence)$",
+    "(?<=[跑散])步$|(?<=.)(?:会员|年卡|月卡|卡|账号|账户|套餐|订阅|合同)$",
+    "(?<=.)(?:の?会員|の?契約|の?アカウント|の?サブスク|の?習慣|の?定期)$",
+)
 _STOPPED_JA = _rx(r"もう([\u3400-\u9fff]{1,3})[\u3041-\u309f]{0,2}[てで]い?(?:ない|ません)")
 _GONE_JA = _rx("亡くな|別れ|離婚|いなくな|無くな|出てい|引っ越して出|解散|異動|閉鎖")
 _SELF_JA = _rx(r"私たち|私|僕|俺|ユーザー|うち|チーム|プロジェクト|今後|今|これから|もう|実|最近|この")
@@ -177,7 +185,10 @@ _BY_ONE_WORD = (
     (_rx("卒業し|卒業でき"), ("学生", "大学生", "大学院生")),
     (_rx(r"\bgraduated\b"), ("student",)),
     (_rx("戒酒"), ("酒",)),
-    (_rx(r"\b(?:quit|stopped|gave up|given up|no longer) smok(?:ing|es?)\b|\bnon-?smoker\b|\bsmoke-free\b"), ("smoke", "cigarettes")),
+    (
+        _rx(r"\b(?:quit|stopped|gave up|given up|no longer) smok(?:ing|es?)\b|\bnon-?smoker\b|\bsmoke-free\b"),
+        ("smoke", "cigarettes"),
+    ),
     (
         _rx(r"\b(?:sober|teetotal\w*|(?:quit|stopped|gave up|given up) (?:drinking(?! \w)|alcohol)|alcohol-free)\b"),
         ("alcohol", "wine", "beer", "whisky"),
@@ -223,7 +234,11 @@ def _english(clause: str) -> list[Ended]:
         if match.group().startswith("used to") and _PASSIVE.search(clause[: match.start()]):
             continue
         cut = _CUT_EN.search(spelled, 2)
-        if cut and _OPEN.fullmatch(spelled[: cut.start()]) and cut.group() in {" in", " for", " with", " on", " at", " from"}:
+        if (
+            cut
+            and _OPEN.fullmatch(spelled[: cut.start()])
+            and cut.group() in {" in", " for", " with", " on", " at", " from"}
+        ):
             cut = _CUT_EN.search(spelled, cut.end())
         rest = _TIMES_EN.sub("", spelled[cut.start() :]) if cut else ""
         narrows = _NARROWS.match(rest) if _NARROWING.match(match.group()) else None
@@ -234,9 +249,16 @@ def _english(clause: str) -> list[Ended]:
         who = people(clause) - units(thing)
         only = frozenset(units(narrows[1])) if narrows else frozenset()
         found.append(Ended(frozenset(units(thing)), subject | who, only))
-    if match := _AFTER_THING_EN.match(clause):
+    if (after := _AFTER_THING_EN.match(clause)) is not None:
+        match = after
         thing = _LEADING_EN.sub("", match["thing"].strip() + " ")
-        found.append(Ended(frozenset(units(thing)), departed=_DEPARTED.search(match.group()) is not None, gone=True))
+        found.append(
+            Ended(
+                frozenset(units(thing)),
+                departed=_DEPARTED.search(match.group()) is not None or (bool(people(clause)) and "moved" in clause),
+                gone=True,
+            )
+        )
     return found
 
 
@@ -247,12 +269,14 @@ def _chinese(clause: str) -> list[Ended]:
         before = _TRIM_ZH.sub("", _SELF_CJK.sub("", clause[: match.start()]))
         thing = frozenset(units(spelled))
         found.append(Ended(thing, frozenset(units(before)) - thing, gone=bool(match["partner"])))
-    if match := _AFTER_THING_ZH.search(clause):
+    if (after := _AFTER_THING_ZH.search(clause)) is not None:
+        match = after
         before = clause[: match.start()].strip()
+        handled = canonical("把") in before
         before = re.split(canonical("把|将"), before)[-1] if not _DEPARTED.search(match.group()) else before
         spelled = _BELONGING.sub("", _SELF_CJK.sub("", _TRIM_ZH.sub("", before)))
-        if not _REPLACED_ZH.match(match.group()) or canonical("把") in before:
-            departed = _DEPARTED.search(match.group()) is not None and canonical("把") not in before
+        if handled or not _REPLACED_ZH.match(match.group()):
+            departed = _DEPARTED.search(match.group()) is not None and not handled
             found.append(Ended(frozenset(units(spelled)), departed=departed, gone=True))
     return found
 
@@ -260,15 +284,16 @@ def _chinese(clause: str) -> list[Ended]:
 def _japanese(clause: str) -> list[Ended]:
     found = []
     spans = [(match.start(), match.group()) for match in _OVER_JA.finditer(clause)]
-    if match := _OVER_STILL_JA.search(clause):
+    if (still := _OVER_STILL_JA.search(clause)) is not None:
+        match = still
         before = clause[: match.start()]
         inner = _STILL_THING_JA.search(match.group())
         if inner and units(inner[1]):
             spans.append((match.start() + inner.end(1), match.group()))
         elif before and before[-1] in "はがをも":
             spans.append((len(before), match.group()))
-    if (match := _STOPPED_JA.search(clause)) and not _SELF_JA.sub("", clause[: match.start()]).strip("はがも"):
-        found.append(Ended(frozenset(units(match[1]))))
+    if (stopped := _STOPPED_JA.search(clause)) and not _SELF_JA.sub("", clause[: stopped.start()]).strip("はがも"):
+        found.append(Ended(frozenset(units(stopped[1]))))
     for end, marker in spans:
         parts = [part for part in re.split(r"[はが、]", clause[:end]) if part]
         known = len(parts)
@@ -277,10 +302,17 @@ def _japanese(clause: str) -> list[Ended]:
         if not parts:
             continue
         if 1 < len(parts) < known and "は" in clause[:end] and "を" not in clause[:end]:
-            parts = [clause[:end].split("は")[0]]  # a clause of reason stands between topic and verb
+            parts = [clause[:end].split("は", maxsplit=1)[0]]  # a clause of reason stands between topic and verb
         spelled = _BELONGING.sub("", _BY_WAY_JA.sub("", _TRIM_JA.sub("", parts[-1])))
         thing = frozenset(units(spelled))
         owners = _SELF_JA.sub("", "".join(parts[:-1]))
         subject = frozenset(units(owners)) - thing
-        found.append(Ended(thing, subject, departed=_DEPARTED.search(marker) is not None and marker[0] in "がは", gone=_GONE_JA.search(marker) is not None))
+        found.append(
+            Ended(
+                thing,
+                subject,
+                departed=_DEPARTED.search(marker) is not None and marker[0] in "がは",
+                gone=_GONE_JA.search(marker) is not None,
+            )
+        )
     return found

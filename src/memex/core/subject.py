@@ -18,7 +18,7 @@ def _rx(*patterns: str) -> re.Pattern[str]:
 GENERIC = frozenset(
     """project app applic team compani stack setup everyth everyon all codebas repo thing it they there here product doctor physician dentist boss manag admin op manage
     プロジェクト チーム アプリ コード""".split()
-) | frozenset(canonical("项目团公司全部队家里组"))
+) | frozenset(canonical("项目团全部队家里组"))
 
 _KIN = (
     r"brother|sister|sibling|mother|father|mom|mum|dad|wife|husband|partner|spouse|fianc\w+|boyfriend|girlfriend|son|daughter|kid|"
@@ -83,7 +83,10 @@ def people(said: str) -> frozenset[str]:
     if said.isascii():
         found = {match["kin"] or match["third"] for match in _PEOPLE.finditer(said)}
         return frozenset("kid" if one in {"child", "children"} else one for one in found)
-    return frozenset(match.group()[0] if len(match.group()) > 1 and match.group()[1] == match.group()[0] else match.group() for match in _PEOPLE_CJK.finditer(said))
+    return frozenset(
+        match.group()[0] if len(match.group()) > 1 and match.group()[1] == match.group()[0] else match.group()
+        for match in _PEOPLE_CJK.finditer(said)
+    )
 
 
 def head(clause: str) -> frozenset[str]:
