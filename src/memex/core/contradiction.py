@@ -151,11 +151,12 @@ def _weight(found: frozenset[str]) -> float:
 
 def _other_value(now: Statement, was: Statement) -> str | None:
     """Return the kind of which the new text says another value than the old one, about the same."""
-    if not now.values or not now.real or now.adds or not was.values or now.people != was.people:
+    telling = [value for value in now.values if now.changes or value.rule in {Rule.STATE, Rule.MANNER}]
+    if not telling or not now.real or now.adds or not was.values or now.people != was.people:
         return None
     for kind in dict.fromkeys(value.kind for value in was.values):
         olds = [value for value in was.values if value.kind == kind]
-        news = [value for value in now.values if value.kind == kind and now.holds(value)]
+        news = [value for value in telling if value.kind == kind and now.holds(value)]
         if not news or {v.value for v in news} & {v.value for v in olds} or not all(was.holds(v) for v in olds):
             continue
         if _ends_value(now, was, olds[0], news[0]):
