@@ -89,7 +89,7 @@ _BEFORE_THING_EN = re.compile(
     rf"\b(?:{_ENDS})\b (?P<thing>[^,;]+)"
     r"|(?:n't|\bnot) (?P<denied>[^,;]{2,40}?)"
     r" any ?(?:more|longer)\b"
-    r"|(?:^|\band |\bbut )not (?P<other>[\w .#+-]{1,30})"
+    r"|(?:^|\band |\bbut )not (?!quite|really|sure|only|just|yet)(?P<other>[\w .#+-]{1,30})"
     r"|\b(?:i|i've|user|user has|we|we've|recently|just|have|has) left (?!my\b|the\b|for\b|it\b|out\b|early\b|a\b)(?P<left>[^,;]+)"
     r"|^no (?P<none>[\w.+#]+(?: \w+)?) (?:left|any ?more|any longer)"
     r"|\b(?:switched|moved|migrated|changed|converted|ported|transferred|passed|handed|relocated|upgraded|renamed|went|"
@@ -125,7 +125,7 @@ _BEFORE_THING_ZH = _rx(
     r"停止使用|去掉|移除|取消|退订|弃)了?(?:对)?(?P<dropped>[^,。!了掉]{1,16}?)(?:的(?:工作|使用|习惯))?(?:了|$|[,。!])",
     r"(?:戒|停|辞|卖|关|退)掉?了(?P<quit>[^,。!了掉]{1,12}?)(?:$|[,。!])",
     r"从(?P<source>[^,。]{1,15}?)(?:换|改|迁|搬|跳|切|转|挪|调|移|离职|辞职|毕业|退役)",
-    r"(?:^|[,。])(?:已经)?(?:不是|并非|而不是)(?P<other>[^,。!]{1,12}?)了?(?:$|[,。!])",
+    r"(?:^|[,。])(?:已经)?(?:不是|并非|而不是)(?P<other>[^,。!]{2,12}?)了?(?:$|[,。!])",
     r"(?:而不是|代替|取代|替代|替换掉?|顶替)了?(?:原来的|之前的|以前的)?(?P<instead>[^,。!]{1,15}?)(?:了|$|[,。!])",
     r"不(?P<done>[^,。!了是得错见够行对再用]{2,16}?)了(?:$|[,。!])",
     r"没有?(?P<none>[^,。!]{1,8})了(?:$|[,。!])",

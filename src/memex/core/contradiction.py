@@ -102,7 +102,7 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-_KIND_CJK = re.compile(r"[\u30a1-\u30ff]+$|[\u3400-\u9fff]$")
+_KIND_CJK = re.compile(r"[\u30a1-\u30ff]+$|(?![家个年些种样次位月天])[\u3400-\u9fff]$")
 _OF_ANSWERS = frozenset({"length", "tone", "language of answers"})
 _DIGIT_OR_COUNT = re.compile(r"\d|[一二三四五六七八九十百千两]")
 _DIGIT = re.compile(r"\d")
@@ -224,7 +224,7 @@ def _of_the_same(now: Statement, was: Statement) -> bool:
 
 def _about(now: Statement, was: Statement) -> bool:
     """Whether a clause of the new text is about something that the old one speaks of (or about nobody else)."""
-    some = 0.0 if now.said.isascii() else 1.0
+    some = 0.0 if now.said.isascii() else 0.5
     return any(_weight(subject - NEWNESS - GENERIC - was.units) <= some for subject in now.heads)
 
 
@@ -260,7 +260,7 @@ def _done_otherwise(now: Statement, was: Statement) -> bool:
 
 def _other_of_its_kind(now: Statement, was: Statement) -> bool:
     """Whether something turned into an X of a kind, of which the old text has a Y: night shift, day shift."""
-    if now.people != was.people or EVENT.search(was.short) or _weight(was.units) > 5:
+    if now.people != was.people or EVENT.search(was.short) or _weight(was.units) > 5 or _weight(now.units) > 10:
         return False
     if was.head and not was.head <= now.units:
         return False

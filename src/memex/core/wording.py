@@ -167,4 +167,6 @@ TURNED = _rx(
     r"(?P<c>[^、。はがをら]{2,10}?)[にへ](?:変更|変わ|変え|切り替|移|転|下げ|上げ|乗り換|なっ|なり)",
 )
 # A thing that is no more than a time.
-WHEN = _rx(r"(?:\w+day|\d+|am|pm|o'clock|at|on| |[一二三四五六七八九十周月曜日点时])+")
+WHEN = _rx(
+    r"(?:\w+day|\d+|one|two|three|four|five|six|seven|eight|nine|ten|minut|hour|am|pm|o'clock|at|on| |[一二三四五六七八九十周月曜日点时])+"
+)
