@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memex.core.importance import DEFAULT_THRESHOLD, rate
 
-__all__ = ["LANGUAGES", "Score", "pairs", "rows", "score_gate", "score_pairs"]
+__all__ = ["LANGUAGES", "Score", "pairs", "rows", "score_contradictions", "score_gate", "score_pairs"]
 
 LANGUAGES = ("en", "zh", "ja")
 _DATA = Path(__file__).resolve().parent / "data"
@@ -43,6 +43,12 @@ def score_gate(name: str, rated: Callable[[str], float] | None = None) -> Score:
 def score_pairs(language: str, same: Callable[[str, str], bool]) -> Score:
     """What a judge of pairs takes for the same."""
     return _score([(label == "same", same(a, b), f"{a} | {b}") for label, a, b in pairs(language)])
+
+
+def score_contradictions(language: str, over: Callable[[str, str], bool]) -> Score:
+    """What a judge of (new, old) takes for the end of the old one, in ordinary sentences."""
+    told = rows(f"contradictions-ordinary-{language}")
+    return _score([(label == "over", over(new, old), f"{old} | {new}") for label, old, new in told])
 
 
 def _score(judged: list[tuple[bool, bool, str]]) -> Score:

@@ -130,6 +130,30 @@ async def test_a_correction_supersedes_and_the_old_is_found_only_as_of_its_time(
     assert (await say(real, old)).outcome in {"superseded", "stored"}  # moving back is a correction too
 
 
+@pytest.mark.parametrize(
+    ("here", "there", "back"),
+    [
+        ("I live in Toronto.", "I moved to Oslo last month.", "I moved back to Toronto."),
+        (
+            "The search service uses MySQL.",
+            "The search service runs on Postgres now.",
+            "The search service uses MySQL again.",
+        ),
+        ("我住在成都。", "我上个月搬到重庆了。", "我又搬回成都了。"),
+        ("网关端口是 8080。", "网关端口换成 8443 了。", "网关端口改成 8080 了。"),
+        ("福岡に住んでいます。", "先月、札幌に引っ越しました。", "また福岡に引っ越しました。"),
+        ("定例会議は月曜の10時です。", "定例会議は木曜の16時になりました。", "定例会議は月曜の10時に戻りました。"),
+    ],
+)
+async def test_what_moved_away_and_back_is_one_current_memory(
+    real: MemoryService, clock: FrozenClock, here: str, there: str, back: str
+) -> None:
+    for text in (here, there, back):
+        await say(real, text, threshold=0)
+        clock.advance(days=1)
+    assert await all_listed(real) == [back]
+
+
 async def test_the_caller_says_what_is_superseded(real: MemoryService) -> None:
     first = await say(real, "The garage code is 2291.")
     second = await say(real, "Use the side entrance from now on.", supersedes=first.id)

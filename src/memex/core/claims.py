@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +18,19 @@ from .stem import stem
 from .text import content_hash
 from .traits import read_turn
 
-__all__ = ["MAX_COMPARED_CHARS", "Clause", "Relation", "clauses", "overlap", "relation", "restates", "units"]
+__all__ = [
+    "MAX_COMPARED_CHARS",
+    "Clause",
+    "Relation",
+    "clauses",
+    "compared",
+    "overlap",
+    "relation",
+    "restates",
+    "said",
+    "units",
+    "units_of",
+]
 
 MAX_COMPARED_CHARS = 2_000  # a longer text is more than a claim
 
@@ -27,8 +40,10 @@ _LIKE = "\x01"
 _NOT = "\x02"
 
 
-def _rx(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(canonical(pattern) for pattern in patterns))
+def _rx(*patterns: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of all languages as one, and before it those of English, the only ones an ASCII text may match."""
+    spelled = [canonical(pattern) for pattern in patterns]
+    return re.compile("|".join(filter(str.isascii, spelled)) or "(?!)"), re.compile("|".join(spelled))
 
 
 _LIKED = _rx(
@@ -98,32 +113,42 @@ class Clause:
     negated: bool
 
 
-def clauses(text: str) -> list[Clause]:
-    """Return the clauses of what a text says that claim anything."""
-    said = fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
+def said(text: str) -> str:
+    """Return what a text says, as it is compared: folded, without its speaker, and no more than a claim."""
+    return fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
+
+
+def clauses(told: str) -> list[Clause]:
+    """Return the clauses of what is `said` that claim anything."""
+    language = 0 if told.isascii() else 1
     found = []
-    for written in _BREAK.split(said):
-        part = _LIKED.sub(f" {_LIKE} ", _DISLIKED.sub(f" {_NOT} {_LIKE} ", written))
-        part = _NEGATIONS.sub(f" {_NOT} ", part)
-        tokens = _tokens(_FILLER.sub(" ", part), part)
+    for written in _BREAK.split(told):
+        part = _LIKED[language].sub(f" {_LIKE} ", _DISLIKED[language].sub(f" {_NOT} {_LIKE} ", written))
+        part = _NEGATIONS[language].sub(f" {_NOT} ", part)
+        tokens = _tokens(_FILLER[language].sub(" ", part), part)
         negated = sum(token == _NOT for token in tokens) % 2 == 1
         kept = [token for token in tokens if token != _NOT]
         if not kept:
             continue
-        if _ORDERED.search(part):
+        if _ORDERED[language].search(part):
             kept = [" ".join(kept)]
         found.append(Clause(tuple(sorted(kept)), negated))
     return found
 
 
-def units(text: str) -> set[str]:
-    """Return the different units of a text, whatever its clauses."""
-    return {unit for clause in clauses(text) for joined in clause.units for unit in joined.split(" ")} - {_LIKE}
+def units(told: str) -> set[str]:
+    """Return the different units of what is `said`, whatever its clauses."""
+    return units_of(clauses(told))
+
+
+def units_of(found: Iterable[Clause]) -> set[str]:
+    """Return the different units of clauses."""
+    return {unit for clause in found for joined in clause.units for unit in joined.split(" ")} - {_LIKE}
 
 
 def overlap(a: str, b: str) -> float:
     """Return the share of common units (Jaccard), 0 to 1."""
-    one, other = units(a), units(b)
+    one, other = units(said(a)), units(said(b))
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
@@ -137,7 +162,11 @@ def relation(new: str, old: str, *, near: bool = False) -> Relation:
     """
     if max(len(new), len(old)) > MAX_COMPARED_CHARS:
         return "equal" if content_hash(new) == content_hash(old) else "other"
-    a, b = clauses(new), clauses(old)
+    return compared(new, old, clauses(said(new)), clauses(said(old)), near=near)
+
+
+def compared(new: str, old: str, a: list[Clause], b: list[Clause], *, near: bool = False) -> Relation:
+    """Return the relation of two texts, no longer than a claim, whose clauses are known."""
     if not a or not b or _script(new) != _script(old):
         return "other"
     first, second = set(a), set(b)

@@ -1,347 +1,278 @@
 """When a new statement makes an old one untrue: by rules for English, Chinese and Japanese.
 
-Three signs: the same words with the other sign; the same subject and a predicate that has one object
-at a time, with another object; a phrase of correction ("no longer", 改用, ではなく) that names what is over.
+The signs: the same words with the other sign; a fact with one object at a time, with another object; another
+value of a kind of which one holds at a time; a thing that is said to be over; the same matter, said to have changed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
 
-from .claims import MAX_COMPARED_CHARS, overlap, relation, units
-from .fold import canonical, fold
-from .traits import read_turn
+from .claims import MAX_COMPARED_CHARS, Relation, compared, units
+from .dimensions import Rule, Value
+from .facts import CHANGED, STATES, USED_FOR, Fact
+from .kinds import about_answers
+from .reading import Statement
+from .subject import GENERIC
+from .wording import (
+    BECOMES,
+    COUNTS,
+    DOING_WORDS,
+    DOINGS,
+    EVENT,
+    GRADUATED,
+    IS,
+    LIKED,
+    NEWNESS,
+    QUALIFIERS,
+    TURNED,
+    WHEN,
+)
 
-__all__ = ["Fact", "contradicts", "facts", "is_correction", "retired"]
+__all__ = ["Statement", "contradicts", "retired"]
 
-_MAX_SENTENCE_CHARS = 200
-_LEAST_BESIDE = 3  # units: a text that says no more beside the thing that is over is about that thing
+_LEAST_BESIDE = 4.0  # words: a text that says no more beside the thing that is over is about that thing
 _LEAST_OVERLAP = 0.33  # of a plain correction ("actually, ...") with what it corrects
 
 
-def _rx(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(canonical(pattern) for pattern in patterns))
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """Subject, predicate and object, as far as one object at a time can be true."""
-
-    subject: frozenset[str]
-    predicate: str
-    object: frozenset[str]
-    spelled: str  # the object as it is written
-
-    def agrees(self, other: Fact) -> bool:
-        """Whether one object is the other with more or fewer words; single Han characters are no words (京都, 東京)."""
-        if self.spelled.isascii() and other.spelled.isascii():
-            return self.object <= other.object or other.object <= self.object
-        return self.spelled in other.spelled or other.spelled in self.spelled or self.object == other.object
-
-
-_ATTRIBUTES = (
-    r"favou?rite \w+|birthday|phone number|email(?: address)?|address|time ?zone|password|port|deadline|budget|job|"
-    r"employer|boss|manager|doctor|dentist|database|backend|frontend|default branch|primary region|region|ci|hometown|"
-    r"release date|username|version|order number|code|surname|nickname|team lead|phone|e-mail(?: address)?|number|"
-    r"car|major|girlfriend|boyfriend|"
-    r"editor|company|title|salary|weight|mentor|therapist|landlord|minimum version|due date|start time|theme|handle|"
-    r"home ?page|url"
-)
-_DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day\w*|(?:the )?\d[\w:./ -]*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*)"
-_WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w ]{2,30}?|(?<=^)\w+)"
-_ATTRIBUTE_ZH = (
-    "生日|电话|手机号?码?|邮箱|地址|时区|密码|端口|版本|负责人|预算|截止日期|订单号|最喜欢的.{1,4}|数据库|后端|前端|主区域|职业|主治医生|昵称|"
-    "领导|上司|老板|公司|车|专业|默认分支|账号|微信号?|体重|身高|域名|编辑器|导师"
-)
-_ATTRIBUTE_JA = (
-    "誕生日|電話番号|メールアドレス|住所|タイムゾーン|パスワード|ポート|バージョン|リーダー|担当|予算|締め切り|注文番号|"
-    "(?:一番)?好きな.{1,6}|データベース|職業|主治医|デフォルトブランチ|メール|携帯|上司|会社|車|専攻|専門|納期|住まい|デプロイ先|エディタ|体重|身長|番号"
-)
-
-_CHANGED = "changed to"
-_USED_FOR = "used for"  # several things may be; only a change from one to another tells that one is over
-# What a change of the subject ends, whatever the predicate was.
-_STATES = frozenset({"is", "is on", "is called", "runs on", "written in", "listens on", "deploys to", _CHANGED})
-# Predicate and pattern; s: subject (absent: the owner of the memory), o: object.
-_PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "lives",
-        _rx(
-            rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
-            rf"(?= (?:in|last|next|this|since|for|with|now)\b|$|[,;])"
-        ),
-    ),
-    (
-        "lives",
-        _rx(
-            r"(?P<s>\b(?:i|user))(?:'m| am| is)(?: now)? (?:based|living) in (?P<o>[\w ]+?)(?= (?:now|since|with)\b|$|[,;])"
-        ),
-    ),
-    ("works", _rx(rf"{_WHO}(?: now)? works? as (?P<o>[\w ]+?)(?= (?:in|at|for)\b|$)")),
-    (
-        "works for",
-        _rx(
-            rf"{_WHO}(?: now| currently| just)* (?:works?|started(?: (?:working|a new job|a job))?|joined|got a (?:new )?job)(?: now)? ?(?:at|for|with)? (?P<o>(?!as\b|on\b|from\b|learning\b|the\b|a\b)[\w ]+?)"
-            r"(?= (?:as|in|on|last|since|this|now)\b|$|[,;])"
-        ),
-    ),
-    (
-        "marital",
-        _rx(
-            r"(?P<s>\b(?:i|user)) ?(?:'m|am|is|got|are)(?: now| finally)? (?P<o>single|married|divorced|engaged|widowed)"
-        ),
-    ),
-    (
-        _USED_FOR,
-        _rx(
-            r"\b(?:we|i|user) (?:now |have )?(?:uses?|switched to|moved to|migrated to|changed to|"
-            r"chose) (?P<o>[\w .#+-]+?)(?: now)? for (?P<s>[\w ]+)"
-        ),
-    ),
-    (
-        "studies",
-        _rx(
-            rf"{_WHO}(?: now)? (?:stud(?:y|ies)|majors? in|am studying|switched (?:my|his|her) major to) (?P<o>[\w ]+)"
-        ),
-    ),
-    (
-        "deploys to",
-        _rx(r"\b(?P<s>(?:we|i|the [\w ]{1,20}?)) deploy(?:s|ed)?(?: now)? to (?P<o>[\w .-]+?)(?= now\b|$|[,;])"),
-    ),
-    ("listens on", _rx(r"(?P<s>[\w ]{1,30}?)(?: now)? (?:listens?|runs?) on port (?P<o>\d+)")),
-    ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+?)(?:'s name)? is (?:called |named )(?P<o>[\w ]+)")),
-    ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+)'s name is (?P<o>[\w ]+)")),
-    (
-        "is",
-        _rx(
-            rf"(?:\b(?:my|our|the|user's) |\b(?=(?:his|her|their) ))(?:(?:new|current) )?(?P<s>(?:[\w']+ )?(?:[\w']+ )?(?:{_ATTRIBUTES})(?: (?:for|of) [\w ]+?)?) is (?:now )?(?!not\b)(?P<o>[^,;!?]+)"
-        ),
-    ),
-    ("is on", _rx(rf"{_WHO} (?:is|takes place|starts|was moved|moved|happens?)(?: now)? (?:on|at|to) (?P<o>{_DAY})")),
-    ("does on", _rx(rf"\b(?:we|i) (?P<s>\w+)(?: only)? on (?P<o>{_DAY})")),
-    ("written in", _rx(r"(?P<s>[\w ]+?) (?:is|are)(?: now)? (?:written|built) (?:in|with) (?P<o>[\w .#+]+)")),
-    ("runs on", _rx(r"(?P<s>[\w ]+?) (?:runs?|is hosted|is deployed) (?:on|to) (?!port\b)(?P<o>[\w .#+-]+)")),
-    (
-        _CHANGED,
-        _rx(
-            r"^(?P<s>(?:(?:my|our|the) )?[\w' ]{2,30}?)(?: (?:has|have|was|is|been|got|just))*"
-            r" (?:changed|moved|renamed|switched|upgraded|postponed|pushed|brought|migrated)(?: back|"
-            r" forward)? to (?P<o>[\w .:@+#-]+)"
-        ),
-    ),
-    (
-        _CHANGED,
-        _rx(
-            r"\b(?:changed|moved|renamed|switched|migrated|ported|rewrote) (?P<s>(?:my|our|"
-            r"the) [\w' -]{2,30}?) (?:in|into|to) (?P<o>[\w .:@+#-]+)"
-        ),
-    ),
-)
-_PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "lives",
-        _rx(
-            r"(?:^|[,。 ])(?:上个?[周月]|去年|今年|前年|最近|[^,。]{1,3}月份?|"
-            r"[^,。]{1,4}年)?(?P<s>我[^,。住搬又已现刚最]{0,4}|用户|主人)?(?:现在|目前|又|已经|刚|最近|上个?[周月]|"
-            r"去年|今年)*(?:住在|搬到了?|搬去了?|搬回了?|定居在?)(?P<o>[^,。!了]{1,10})"
-        ),
-    ),
-    (
-        "works for",
-        _rx(
-            r"(?P<s>我[^,。在跳入换现]{0,4}|用户|主人)(?:现在|目前|已经|刚|"
-            r"最近)*(?:在(?P<o1>[^,。当做]{1,10}?)(?:上班|工作|任职)|(?:跳槽到|跳槽去|入职|加入|"
-            r"换到)了?(?P<o2>[^,。了]{1,10}))"
-        ),
-    ),
-    ("marital", _rx(r"(?P<s>我|用户)(?:现在|已经|还)*(?:是)?(?P<o>单身|结婚|离婚|已婚|订婚|未婚)")),
-    ("studies", _rx(r"(?P<s>我|用户)(?:现在)?(?:学|读|转到|转去|改学|改读)的?(?:是)?(?P<o>[^,。]{1,8})专业")),
-    ("drives", _rx(r"(?P<s>我|用户)(?:现在)?(?:开|换)的?(?:是)?了?(?:一辆|辆)(?P<o>[^,。了]{1,10})")),
-    ("is deployed", _rx(r"(?P<s>[^,。]{0,8}?)(?:部署在|托管在|(?:迁移|迁|搬)到)了?(?P<o>[^,。了]{1,12})")),
-    (
-        _CHANGED,
-        _rx(
-            r"(?:^|[,。 ])(?:我们?(?:把|的)?)?(?P<s>[^,。 从]{1,10}?)(?:已经|现在|也|都)*(?:改成|改为|改用|改到|改叫|"
-            r"换成|换到|推迟到|延期到|延到|提前到|挪到|调整[到为]|改名叫|改名为|更新为|变成|"
-            r"变为)了?(?P<o>[^,。!]{1,24})"
-        ),
-    ),
-    ("works", _rx(r"(?P<s>我[^,。在]{0,4}|用户|主人)在[^,。当]{1,12}当(?P<o>[^,。]{1,8})")),
-    ("is called", _rx(r"(?P<s>我[^,。叫名改]{1,5})(?:的?名字)?(?:改名)?叫(?P<o>[^,。]{1,10})")),
-    ("is", _rx(rf"(?P<s>[^,。]{{0,6}}?(?:{_ATTRIBUTE_ZH}))(?:现在)?(?:是|为|用)(?P<o>[^,。]{{1,20}})")),
-    (
-        "is on",
-        _rx(
-            r"(?P<s>[^,。]{1,8}?)(?:只|改)?(?:定在|定于|改到|改在|在|是)(?P<o>(?:每?周|星期|"
-            r"礼拜)[一二三四五六日天][^,。]{0,6}|\d+[月日号点][^,。]{0,6})"
-        ),
-    ),
-    ("runs on", _rx(r"(?P<s>[^,。]{1,10}?)跑在(?P<o>[^,。]{1,14}?)(?:上|$|[,。])")),
-    ("written in", _rx(r"(?P<s>[^,。]{1,6}?端)是?用(?P<o>[^,。]{1,12}?)写")),
-    (
-        "lives",
-        _rx(
-            r"(?:^|[、。 ])(?:今は)?(?:また)?(?:(?P<s>[^、。]{1,6}?)[はが])?(?:今は|"
-            r"また)?(?P<o>[^、。はが]{1,10}?)(?:に(?:戻って)?(?:住んで|引っ越し|転居|戻りまし)|へ引っ越し|在住)"
-        ),
-    ),
-    (
-        "works for",
-        _rx(
-            r"(?:^|[、。 ])(?:今は)?(?:(?P<s>[^、。]{1,6}?)は)?(?:今は)?(?P<o>[^、。は]{1,12}?)(?:で働い|に勤め|"
-            r"に転職|に入社|に移籍)"
-        ),
-    ),
-    ("is", _rx(r"(?P<o>[^、。はを]{1,8})を(?P<s>専攻|専門)")),
-    ("marital", _rx(r"(?:(?P<s>私|ユーザー)は)?(?P<o>独身|結婚|離婚|既婚|婚約)(?:です|だ|し(?:た|まし|てい)|$|。)")),
-    (
-        _CHANGED,
-        _rx(
-            r"(?:^|[、。 ])(?P<s>[^、。はがを]{1,12}?)[がをは](?P<o>[^、。はが]{1,24}?)(?:に|へ)(?:変わ|変え|変更|"
-            r"なっ|なり|延び|延期|移し|移行|移っ|切り替|書き換え|改名|繰り上|更新)"
-        ),
-    ),
-    ("works", _rx(r"(?:(?P<s>[^、。]{1,6}?)は)?[^、。は]{1,8}で(?P<o>[^、。]{1,8})(?:として働|をして)")),
-    ("is called", _rx(r"(?P<s>[^、。]{1,8}?)の名前は(?P<o>[^、。]{1,10}?)(?:です|だ|といい|$|。)")),
-    ("is", _rx(rf"(?P<s>[^、。]{{0,8}}?(?:{_ATTRIBUTE_JA}))は(?P<o>[^、。]{{1,20}}?)(?:です|だ|$|。)")),
-    (
-        "is on",
-        _rx(
-            r"(?P<s>[^、。]{1,8}?)は(?P<o>[月火水木金土日]曜[^、。]{0,8}?|\d+[月日時][^、。]{0,6}?)(?:です|だ|に|$|。)"
-        ),
-    ),
-    ("runs on", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,24}?)で動い")),
-    ("written in", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,12}?)で書")),
-)
-
-# A phrase of correction; o: what is over.
-_RETIRED = _rx(
-    r"\bno longer (?:(?:use|uses|using|like|likes|work|works|live|lives|support|supports)(?: (?:at|in|for|"
-    r"on))? )?(?P<o1>[\w .#+-]{2,30}?)(?=[,;.!?]|$| for\b| in\b)",
-    r"\b(?:instead of|rather than) (?P<o2>[\w #+-]{2,30}?)(?=[,;.!?]|$| for\b| in\b)",
-    r"\b(?:switched|moved|migrated|changed)(?: \w+)? from (?P<o3>[\w .#+-]{2,30}?) to\b",
-    r"\b(?:stopped using|gave up on|gave up|replaced|dropped) (?P<o4>[\w .#+-]{2,30}?)(?=[,;.!?]|$| and\b| with\b|"
-    r" by\b)",
-    r"\b(?:,|and|,? but) not (?:on |in |at )?(?P<o5>[\w .#+-]{1,30}?)(?=[,;.!?]|$)",
-    r"\b(?:don't|do not|doesn't) (?:use|have|own|drink|eat|drive|play|like|work at|live in) (?:an? |"
-    r"the )?(?P<o6>[\w .#+-]{2,30}?) any ?more\b",
-    r"\b(?:stopped|quit) (?!using)(?:\w+ing )?(?P<o7>[\w #+-]{2,30}?)(?=[,;.!?]|$| and\b| in\b| last\b)",
-    r"(?P<o8>\b\w+) and i (?:broke up|split up|got divorced)",
-    r"(?:戒|停)了?(?P<p5>[^,。!了掉]{1,8}?)了",
-    r"(?:现在|已经|以后)不(?:再)?(?:吃|喝|用|抽|玩|看|去)(?P<p6>[^,。!]{1,10}?)了",
-    r"(?P<q5>[^、。はがを]{1,12}?)[はを](?:もう)?(?:やめ(?:た|まし)|卒業し|手放し)",
-    r"不再(?:使?用|喝|吃|支持|住在|喜欢)?(?P<p1>[^,。!]{1,15}?)(?:了|$|[,。!])",
-    r"(?:代替|取代|而不是|放弃了?|弃用了?)(?P<p2>[^,。!]{1,15}?)(?:了|$|[,。!])",
-    r"从(?P<p3>[^,。]{1,15}?)(?:换成|改成|改用|迁移到|换到|切换到)",
-    r"(?:[,。]|^)不是(?P<p4>[^,。!]{1,12}?)了?(?:$|[,。!])",
-    r"(?P<q1>[^、。は]{1,15}?)(?:は|を)もう[^、。]{0,10}(?:ない|ません)",
-    r"(?P<q2>[^、。はが]{1,15}?)(?:ではなく|じゃなく)",
-    r"(?P<q3>[^、。はが]{1,15}?)(?:をやめ|は諦め|を廃止)",
-    r"(?P<q4>[^、。はが]{1,15}?)から[^、。]{1,20}(?:に移行|に変更|に切り替|に変え)",
-)
 # A name and its version; parts of a series (phase 1, phase 2) are different things.
 _VERSION = re.compile(
-    r"(?<![\w.])(?!(?:phase|step|part|worker|server|node|room|team|group|sprint|week|day|number|no|issue|ticket|pr|"
+    r"(?<![\w.])(?!(?:phase|step|part|worker|server|node(?! ?(?:1[2-9]|2\d)\b)|room|team|group|sprint|week|day|number|no|issue|ticket|pr|"
     r"level|line|page|port|"
     r"chapter|section|floor|unit|building|gate|channel|slot|at|on|in|to|of|by|is|the|under|over|about|after|before|"
-    r"until|from|for|and|or|age|aged|"
+    r"until|from|for|and|or|age|aged|within|every|about|around|than|only|least|most|per|size|"
     r"jan|january|feb|february|mar|march|apr|april|may|june|july|aug|august|sept?|september|oct|october|nov|november|"
     r"dec|december)\b)"
     r"([a-z][a-z+#.-]*)(?: ?(?:was |were )?(?:升级到了?|更新到了?|upgraded to|updated to|"
-    r"moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)"
+    r"moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)",
+    re.ASCII,
 )
-_CORRECTING = _rx(
-    r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|"
-    r"switched (?:\w+ )?to|moved to|rewrote|upgraded to|i meant)\b",
-    r"^更正|^纠正|^说错|^打错|改为|改成|改用|改到|换成|换了|现在(?!正)|如今|升级到|推迟到|改名",
-    r"^訂正|^すみません|に変更|に変わ|に変え|今は|になった|になりま|アップグレード|アップデート|に更新|に上げ|"
-    r"書き換え|に移し|に移行|延び",
-)
-
-
-def facts(text: str) -> list[Fact]:
-    """Return the facts of a text whose predicate has one object at a time."""
-    said = _said(text)
-    table = _PREDICATES if said.isascii() or not re.search(r"[\u3041-\u9fff]", said) else _PREDICATES_CJK
-    found = []
-    for whole in re.split(r"[!?\n;]|[.](?=\s|$)", said):
-        sentence = whole[:_MAX_SENTENCE_CHARS]
-        for predicate, pattern in table:
-            match = pattern.search(sentence)
-            if match is None:
-                continue
-            subject = frozenset(units(match["s"] or ""))
-            parts = match.groupdict()
-            spelled = next((value for name, value in parts.items() if name[0] == "o" and value), "").strip()
-            thing = frozenset(units(spelled))
-            if thing:
-                found.append(Fact(subject, predicate, thing, spelled))
-    return found
 
 
 def retired(text: str) -> list[set[str]]:
     """Return the units of each thing of which the text says that it is over."""
-    found = []
-    for match in _RETIRED.finditer(_said(text)):
-        thing = next((value for value in match.groupdict().values() if value), "")
-        if over := units(thing):
-            found.append(over)
-    return found
+    return [set(end.thing) for end in Statement(text).ended]
 
 
-def is_correction(text: str) -> bool:
-    """Whether the text says of itself that it corrects something."""
-    return _CORRECTING.search(_said(text)) is not None
-
-
-def contradicts(new: str, old: str) -> str | None:
+def contradicts(new: str | Statement, old: str) -> str | None:
     """Return why `old` is no longer true if `new` is, or None. Both are about like matters (by their cosine)."""
-    if relation(new, old) == "negates":
+    now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
+    if max(len(now.text), len(was.text)) > MAX_COMPARED_CHARS:
+        related: Relation = "other"
+    else:
+        related = compared(now.text, was.text, now.claims, was.claims)
+    if related == "negates":
         return "it says the opposite"
-    known, told = facts(old), facts(new)
-    for fact in told:
-        for other in known:
-            same = fact.predicate == other.predicate or (fact.predicate == _CHANGED and other.predicate in _STATES)
-            if not same or fact.subject != other.subject:
-                continue
-            if not fact.agrees(other) and (fact.predicate != _USED_FOR or is_correction(new)):
-                return f"the same subject {fact.predicate} something else"
-    if _another_version(new, old):
+    same = _same_facts(now, was)
+    for fact, other in same:
+        if fact.subject == other.subject and not fact.agrees(other) and (fact.predicate != USED_FOR or now.corrects):
+            return f"the same subject {fact.predicate} something else"
+    if _another_version(now, was):
         return "another version of the same"
-    if _shares(retired(new), new, old):
+    if _ends(now, was):
         return "it is said to be over"
+    if kind := _other_value(now, was):
+        return f"another {kind}"
     # Who is told of has to be the same where both texts say it.
-    apart = any(a.predicate == b.predicate and a.subject != b.subject for a in told for b in known)
-    if not apart and is_correction(new) and overlap(new, old) >= _LEAST_OVERLAP and relation(new, old) == "other":
+    apart = any(a.predicate == b.predicate and a.subject != b.subject for a, b in same)
+    if related != "other" or apart or not (now.corrects or now.changes) or now.adds or not now.real:
+        return None
+    if (
+        now.corrects
+        and _overlap(now.units - DOING_WORDS, was.units - DOING_WORDS) >= _LEAST_OVERLAP
+        and _of_the_same(now, was)
+    ):
         return "it is corrected"
+    if now.changes and (_done_otherwise(now, was) or _other_of_its_kind(now, was)):
+        return "it is done otherwise now"
     return None
 
 
-def _another_version(new: str, old: str) -> bool:
-    """Whether both name one thing with another version of it, and `old` says little else."""
-    was, now = (dict(_VERSION.findall(_said(text))) for text in (old, new))
-    moved = {name for name in was.keys() & now.keys() if was[name] != now[name]}
-    if not moved:
+def _same_facts(now: Statement, was: Statement) -> list[tuple[Fact, Fact]]:
+    """Return the pairs of facts of both texts with one predicate."""
+    return [
+        (fact, other)
+        for fact in now.facts
+        for other in was.facts
+        if fact.predicate == other.predicate or (fact.predicate == CHANGED and other.predicate in STATES)
+    ]
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+_KIND_CJK = re.compile(r"[\u30a1-\u30ff]+$|(?![家个年些种样次位月天])[\u3400-\u9fff]$")
+_OF_ANSWERS = frozenset({"length", "tone", "language of answers"})
+_DIGIT_OR_COUNT = re.compile(r"\d|[一二三四五六七八九十百千两]")
+_DIGIT = re.compile(r"\d")
+
+
+def _another_version(now: Statement, was: Statement) -> bool:
+    """Whether both name one thing with another version of it, and the old text says little else."""
+    if not _DIGIT.search(now.said) or not _DIGIT.search(was.said):
         return False
-    one, other = units(_VERSION.sub(r"\1", _said(old))), units(_VERSION.sub(r"\1", _said(new)))
-    return one <= other or len(one - other) + len(other - one) <= 1 + 2 * is_correction(new)
+    olds, news = dict(_VERSION.findall(was.said)), dict(_VERSION.findall(now.said))
+    if _weight(frozenset(unit for unit in was.head - now.units if not _DIGIT.search(unit))) > 1:
+        return False
+    moved = {name for name in olds.keys() & news.keys() if olds[name] != news[name]}
+    if not moved or not now.real:
+        return False
+    one, other = units(_VERSION.sub(r"\1", was.said)) - GENERIC, units(_VERSION.sub(r"\1", now.said)) - GENERIC
+    return one <= other or _weight(frozenset((one - other) | (other - one))) <= 1 + 2 * now.changes
 
 
-def _shares(over: Iterable[set[str]], new: str, old: str) -> bool:
-    """Whether `old` speaks of a thing that is over, and beside it of something that `new` speaks of, or of nothing."""
-    held, told = units(old), units(new)
-    for thing in over:
-        # One that denies the thing already, or that is over itself, is no victim.
-        if (
-            thing <= held
-            and thing not in retired(old)
-            and (len(held - thing) <= _LEAST_BESIDE or (held - thing) & (told - thing))
-        ):
+def _ends(now: Statement, was: Statement) -> bool:
+    """Whether the old text speaks of a thing that is over, and little beside, or of what the new one speaks of too."""
+    if not now.ended or EVENT.search(was.short):
+        return False
+    gone = [end.thing for end in was.ended] + [frozenset(" ".join(c.units).split()) for c in was.claims if c.negated]
+    for end in now.ended:
+        # One that denies the thing already is no victim, nor is what somebody else holds on to.
+        if not end.thing <= was.units or any(end.thing <= thing for thing in gone) or end.subject - GENERIC - was.units:
+            continue
+        rest = was.units - end.thing - GENERIC
+        others = was.people - now.people
+        if others and not end.gone:
+            continue
+        if end.only and not end.only & was.units:
+            continue
+        shared = rest & now.units if len(rest & now.units) * 3 >= len(rest) else frozenset()
+        most = 1 if WHEN.fullmatch(" ".join(sorted(end.thing))) else _LEAST_BESIDE
+        if (not end.departed and _weight(rest) <= most) or shared:
             return True
     return False
 
 
-def _said(text: str) -> str:
-    return fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
+def _weight(found: frozenset[str]) -> float:
+    """Return how many words they are; two Han characters make one."""
+    return sum(0.5 if len(unit) == 1 and not unit.isascii() else 1.0 for unit in found)
+
+
+def _other_value(now: Statement, was: Statement) -> str | None:
+    """Return the kind of which the new text says another value than the old one, about the same."""
+    telling = [value for value in now.values if now.changes or value.rule in {Rule.STATE, Rule.MANNER}]
+    if not telling or not now.real or now.adds or not was.values or now.people != was.people:
+        return None
+    for kind in dict.fromkeys(value.kind for value in was.values):
+        olds = [value for value in was.values if value.kind == kind]
+        news = [value for value in telling if value.kind == kind and now.holds(value)]
+        if not news or {v.value for v in news} & {v.value for v in olds} or not all(was.holds(v) for v in olds):
+            continue
+        if _ends_value(now, was, olds[0], news[0]):
+            return kind
+    return None
+
+
+def _ends_value(now: Statement, was: Statement, one: Value, other: Value) -> bool:
+    """Whether a value of a kind takes the place of another one, by the rule of the kind."""
+    if EVENT.search(was.short):
+        return False
+    if one.rule is Rule.STATE:
+        return (was.head <= now.units if was.head else bool(now.people)) or not now.head
+    rest, told = (side.without([v for v in side.values if v.rule is one.rule]) for side in (was, now))
+    if one.rule is Rule.MANNER:
+        return _another_manner(now, was, one, other, wished=rest <= told or told <= rest)
+    if not now.changes:
+        return False
+    if one.rule is Rule.SHAPE:
+        return _another_shape(now, was, one.kind, rest)
+    if now.head and was.head and not (was.head <= now.units or now.head <= was.units):
+        return False
+    return rest <= now.units or not told
+
+
+def _another_manner(now: Statement, was: Statement, one: Value, other: Value, *, wished: bool) -> bool:
+    if one.kind in _OF_ANSWERS and not (about_answers(was.said) and about_answers(now.said)):
+        return False
+    if {one.value, other.value} == {"student", "employed"} and not GRADUATED.search(now.said):
+        return False
+    if now.changes:
+        return was.head <= now.units or not now.head
+    return wished and LIKED.search(was.said) is not None and LIKED.search(now.said) is not None
+
+
+def _another_shape(now: Statement, was: Statement, kind: str, rest: frozenset[str]) -> bool:
+    most = 0.0 if now.said.isascii() else 1.0
+    about = any(
+        _weight(subject - NEWNESS - GENERIC - was.units) <= (1.0 if was.head and was.head <= subject else most)
+        for subject in now.heads
+    )
+    if not about or _scopes(now) != _scopes(was):
+        return False
+    if kind == "amount" and not rest:
+        uncounted = {unit for unit in was.units if not _DIGIT_OR_COUNT.search(unit)}
+        return uncounted <= now.units | DOING_WORDS and bool(was.units & now.units)
+    return rest <= now.units if rest else kind in {"mail", "phone", "url"}
+
+
+def _scopes(reading: Statement) -> set[str]:
+    return {match.group() for match in QUALIFIERS.finditer(reading.said)}
+
+
+def _of_the_same(now: Statement, was: Statement) -> bool:
+    """Whether a correction is about what the old text is about, and says the like of it."""
+    if was.head and not was.head <= now.units and not (now.head and now.head <= was.head):
+        return False
+    if not was.head and not _about(now, was):
+        return False
+    beyond = was.units & now.units - was.head
+    return (
+        _weight(beyond - GENERIC - DOING_WORDS) >= 1 or bool(IS.search(was.short) and BECOMES.search(now.short))
+    ) and _alike_framed(now, was)
+
+
+def _about(now: Statement, was: Statement) -> bool:
+    """Whether a clause of the new text is about something that the old one speaks of (or about nobody else)."""
+    some = 0.0 if now.said.isascii() else 0.5
+    return any(_weight(subject - NEWNESS - GENERIC - was.units) <= some for subject in now.heads)
+
+
+def _alike_framed(now: Statement, was: Statement) -> bool:
+    """Whether what is new stands after the same prepositions as what it takes the place of, if after any."""
+    if not was.short.isascii():
+        return True
+    lost, gained = was.framing(now.units), now.framing(was.units)
+    return not lost or not gained or bool(lost & gained)
+
+
+def _done_otherwise(now: Statement, was: Statement) -> bool:
+    """Whether the new text tells the same doing about the same, with something else in one place."""
+    doings = [pattern for pattern in DOINGS if pattern.search(was.short)]
+    if now.people != was.people or EVENT.search(was.short):
+        return False
+    told = was.units - DOING_WORDS - COUNTS - GENERIC
+    clause = max(now.clauses, key=lambda c: len(c & told), default=frozenset())
+    if not any(p.search(now.short) for p in doings):
+        return False
+    told |= was.head
+    lost, gained = (told | was.units & COUNTS) - clause, clause - was.units - DOING_WORDS
+    common = told & clause
+    if not lost or not gained or not common or len(told) > 12 or not _alike_framed(now, was):
+        return False
+    if not was.head and not _about(now, was):
+        return False
+    if was.head and not was.head <= now.units:
+        # Who has something in hand may change; of what, may not.
+        return doings[0] is DOINGS[0] and bool(told - was.head) and told - was.head <= clause
+    return _weight(common) * 2 >= _weight(told)
+
+
+def _other_of_its_kind(now: Statement, was: Statement) -> bool:
+    """Whether something turned into an X of a kind, of which the old text has a Y: night shift, day shift."""
+    if now.people != was.people or EVENT.search(was.short) or _weight(was.units) > 5 or _weight(now.units) > 10:
+        return False
+    if was.head and not was.head <= now.units:
+        return False
+    match = TURNED.search(now.short)
+    thing = next((value for value in match.groupdict().values() if value), "").strip() if match else ""
+    if thing.isascii():
+        words = thing.split()
+        if len(words) < 2:
+            return False
+        last = re.escape(words[-1].removesuffix("s"))
+        return re.search(rf"\b(?!{re.escape(words[-2])}\b)[a-z]+ {last}s?\b", was.said) is not None
+    kind = _KIND_CJK.search(thing)
+    if kind is None or kind.start() == 0 or thing in was.said:
+        return False
+    return re.search(rf"[\u3400-\u9fff]{re.escape(kind.group())}", was.said) is not None

@@ -14,7 +14,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from .claims import relation
-from .contradiction import contradicts, retired
+from .contradiction import Statement, contradicts
 from .memory import MAX_TAGS, Memory, NewMemory
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
@@ -154,6 +154,7 @@ def decide(
     than it is never superseded by it.
     """
     nearest = max((n.similarity for n in neighbours), default=None)
+    statement = Statement(text)
     over: list[Memory] = []
     reason = ""
     for near in sorted(neighbours, key=lambda n: -n.similarity):
@@ -163,7 +164,7 @@ def decide(
             continue
         if near.similarity < floor - _BELOW_FLOOR * (same - floor) or _of_others(text, near.memory.content):
             continue
-        why = contradicts(text, near.memory.content)
+        why = contradicts(statement, near.memory.content)
         if why and near.memory.occurred_at <= at and not near.memory.pinned and len(over) < _MOST_SUPERSEDED:
             over.append(near.memory)
             reason = reason or why
@@ -175,7 +176,7 @@ def decide(
         if _of_others(text, near.memory.content):
             continue
         how = relation(text, near.memory.content, near=near.similarity >= same)
-        if how in _MERGED_BECAUSE and not (how == "contains" and retired(text)):
+        if how in _MERGED_BECAUSE and not (how == "contains" and statement.ended):
             words = {
                 "equal": "it says the same",
                 "within": "it is part of what is known",

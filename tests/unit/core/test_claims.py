@@ -8,7 +8,7 @@ import pytest
 
 from memex.core.claims import overlap, relation, restates
 from memex.core.contradiction import contradicts, retired
-from tests.labelled import LANGUAGES, rows, score_pairs
+from tests.labelled import LANGUAGES, rows, score_contradictions, score_pairs
 
 SAME = {"equal", "within", "contains"}
 
@@ -24,6 +24,41 @@ def test_words_alone_tell_same_from_related_pairs(language: str) -> None:
 @pytest.mark.parametrize(("label", "old", "new"), rows("contradictions"))
 def test_what_is_no_longer_true_is_recognised(label: str, old: str, new: str) -> None:
     assert (contradicts(new, old) is not None) is (label == "over"), contradicts(new, old)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_correction_in_ordinary_words_is_seldom_missed_and_a_true_memory_hardly_ever_lost(language: str) -> None:
+    score = score_contradictions(language, lambda new, old: contradicts(new, old) is not None)
+    assert score.total == 240
+    assert score.precision >= 0.98, score.wrong
+    assert score.recall >= 0.9, score.wrong
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_statements_that_have_nothing_to_do_with_each_other_both_stay(language: str) -> None:
+    kept = [text for label, text in rows(f"importance-fit-{language}") if label == "keep"][:24]
+    lost = [(old, new) for new in kept for old in kept if old != new and contradicts(new, old)]
+    assert len(lost) <= 1, lost  # of 552 pairs; the gate compares only what is near in meaning
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("We have not moved to Postgres yet.", "We use MySQL."),
+        ("Should we move from MySQL to Postgres?", "We use MySQL."),
+        ("If we drop MySQL, we will use Postgres.", "We use MySQL."),
+        ("Ben moved to Oslo last week.", "I live in Rome."),
+        ("The inventory service no longer uses MySQL.", "The billing service uses MySQL."),
+        ("我们还没有换成 PostgreSQL。", "我们用 MySQL。"),
+        ("要不要把 MySQL 换成 PostgreSQL？", "我们用 MySQL。"),
+        ("我弟弟戒烟了。", "我抽烟。"),
+        ("まだPostgreSQLに移行していません。", "MySQLを使っています。"),
+        ("MySQLからPostgreSQLに変えるかもしれない。", "MySQLを使っています。"),
+        ("弟は禁煙した。", "私はタバコを吸います。"),
+    ],
+)
+def test_plans_questions_and_other_people_end_nothing(new: str, old: str) -> None:
+    assert contradicts(new, old) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,252 @@
+"""Facts of which one object at a time holds: who lives where, what a service listens on, what is on which day.
+
+Subject, predicate and object by patterns, in English, Chinese and Japanese.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .claims import units
+from .fold import canonical
+
+__all__ = ["CHANGED", "STATES", "USED_FOR", "Fact", "facts"]
+
+_MAX_SENTENCE_CHARS = 200
+
+
+def _rx(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(canonical(pattern) for pattern in patterns))
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Subject, predicate and object, as far as one object at a time can be true."""
+
+    subject: frozenset[str]
+    predicate: str
+    object: frozenset[str]
+    spelled: str  # the object as it is written
+
+    def agrees(self, other: Fact) -> bool:
+        """Whether one object is the other with more or fewer words; single Han characters are no words (京都, 東京)."""
+        if self.spelled.isascii() and other.spelled.isascii():
+            return self.object <= other.object or other.object <= self.object
+        return self.spelled in other.spelled or other.spelled in self.spelled or self.object == other.object
+
+
+_ATTRIBUTES = (
+    r"favou?rite \w+|birthday|phone number|email(?: address)?|address|time ?zone|password|port|deadline|budget|job|"
+    r"employer|boss|manager|doctor|dentist|database|backend|frontend|default branch|primary region|region|ci|hometown|"
+    r"release date|username|version|order number|code|surname|nickname|team lead|phone|e-mail(?: address)?|number|"
+    r"car|major|girlfriend|boyfriend|"
+    r"editor|company|title|salary|weight|mentor|therapist|landlord|minimum version|due date|start time|theme|handle|"
+    r"home ?page|url"
+)
+_DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day\w*|(?:the )?\d[\w:./ -]*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*)"
+_WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w ]{2,30}?|(?<=^)\w+)"
+_ATTRIBUTE_ZH = (
+    "生日|电话|手机号?码?|邮箱|地址|时区|密码|端口|版本|负责人|预算|截止日期|订单号|最喜欢的.{1,4}|数据库|后端|前端|主区域|职业|主治医生|昵称|"
+    "领导|上司|老板|公司|车|专业|默认分支|账号|微信号?|体重|身高|域名|编辑器|导师"
+)
+_ATTRIBUTE_JA = (
+    "誕生日|電話番号|メールアドレス|住所|タイムゾーン|パスワード|ポート|バージョン|リーダー|担当|予算|締め切り|注文番号|"
+    "(?:一番)?好きな.{1,6}|データベース|職業|主治医|デフォルトブランチ|メール|携帯|上司|会社|車|専攻|専門|納期|住まい|デプロイ先|エディタ|体重|身長|番号"
+)
+
+CHANGED = "changed to"
+USED_FOR = "used for"  # several things may be; only a change from one to another tells that one is over
+# What a change of the subject ends, whatever the predicate was.
+STATES = frozenset({"is", "is on", "is called", "runs on", "written in", "listens on", "deploys to", CHANGED})
+# Predicate and pattern; s: subject (absent: the owner of the memory), o: object.
+_PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "lives",
+        _rx(
+            rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
+            rf"(?= (?:in|last|next|this|since|for|with|now)\b|$|[,;])"
+        ),
+    ),
+    (
+        "lives",
+        _rx(
+            r"(?P<s>\b(?:i|user))(?:'m| am| is)(?: now)? (?:based|living) in (?P<o>[\w ]+?)(?= (?:now|since|with)\b|$|[,;])"
+        ),
+    ),
+    ("works", _rx(rf"{_WHO}(?: now)? works? as (?P<o>[\w ]+?)(?= (?:in|at|for)\b|$)")),
+    (
+        "works for",
+        _rx(
+            rf"{_WHO}(?: now| currently| just)* (?:works?|started(?: (?:working|a new job|a job))?|joined|got a (?:new )?job)(?: now)? ?(?:at|for|with)? (?P<o>(?!as\b|on\b|from\b|learning\b|the\b|a\b)[\w ]+?)"
+            r"(?= (?:as|in|on|last|since|this|now)\b|$|[,;])"
+        ),
+    ),
+    (
+        "marital",
+        _rx(
+            r"(?P<s>\b(?:i|user)) ?(?:'m|am|is|got|are)(?: now| finally)? (?P<o>single|married|divorced|engaged|widowed)"
+        ),
+    ),
+    (
+        USED_FOR,
+        _rx(
+            r"\b(?:we|i|user) (?:now |have )?(?:uses?|switched to|moved to|migrated to|changed to|"
+            r"chose) (?P<o>[\w .#+-]+?)(?: now)? for (?P<s>[\w ]+)"
+        ),
+    ),
+    (
+        "studies",
+        _rx(
+            rf"{_WHO}(?: now)? (?:stud(?:y|ies)|majors? in|am studying|switched (?:my|his|her) major to) (?P<o>[\w ]+)"
+        ),
+    ),
+    (
+        "deploys to",
+        _rx(r"\b(?P<s>(?:we|i|the [\w ]{1,20}?)) deploy(?:s|ed)?(?: now)? to (?P<o>[\w .-]+?)(?= now\b|$|[,;])"),
+    ),
+    ("listens on", _rx(r"(?P<s>[\w ]{1,30}?)(?: now)? (?:listens?|runs?) on port (?P<o>\d+)")),
+    ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+?)(?:'s name)? is (?:called |named )(?P<o>[\w ]+)")),
+    ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+)'s name is (?P<o>[\w ]+)")),
+    (
+        "is",
+        _rx(
+            rf"(?:\b(?:my|our|the|user's) |\b(?=(?:his|her|their) ))(?:(?:new|current) )?(?P<s>(?:[\w']+ )?(?:[\w']+ )?(?:{_ATTRIBUTES})(?: (?:for|of) [\w ]+?)?) is (?:now )?(?!not\b)(?P<o>[^,;!?]+)"
+        ),
+    ),
+    ("is on", _rx(rf"{_WHO} (?:is|takes place|starts|was moved|moved|happens?)(?: now)? (?:on|at|to) (?P<o>{_DAY})")),
+    ("does on", _rx(rf"\b(?:we|i) (?P<s>\w+)(?: only)? on (?P<o>{_DAY})")),
+    ("written in", _rx(r"(?P<s>[\w ]+?) (?:is|are)(?: now)? (?:written|built) (?:in|with) (?P<o>[\w .#+]+)")),
+    ("runs on", _rx(r"(?P<s>[\w ]+?) (?:runs?|is hosted|is deployed) (?:on|to) (?!port\b)(?P<o>[\w .#+-]+)")),
+    (
+        CHANGED,
+        _rx(
+            r"^(?P<s>(?:(?:my|our|the) )?[\w' ]{2,30}?)(?: (?:has|have|was|is|been|got|just))*"
+            r" (?:changed|moved|renamed|switched|upgraded|postponed|pushed|brought|migrated)(?: back|"
+            r" forward)? to (?P<o>[\w .:@+#-]+)"
+        ),
+    ),
+    (
+        CHANGED,
+        _rx(
+            r"\b(?:changed|moved|renamed|switched|migrated|ported|rewrote) (?P<s>(?:my|our|"
+            r"the) [\w' -]{2,30}?) (?:in|into|to) (?P<o>[\w .:@+#-]+)"
+        ),
+    ),
+)
+_PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "lives",
+        _rx(
+            r"(?:^|[,。 ])(?:上个?[周月]|去年|今年|前年|最近|[^,。]{1,3}月份?|"
+            r"[^,。]{1,4}年)?(?P<s>我[^,。住搬又已现刚最]{0,4}|用户|主人)?(?:现在|目前|又|已经|刚|最近|上个?[周月]|"
+            r"去年|今年)*(?:住在|搬到了?|搬去了?|搬回了?|定居在?)(?P<o>[^,。!了]{1,10})"
+        ),
+    ),
+    (
+        "works for",
+        _rx(
+            r"(?P<s>我[^,。在跳入换现]{0,4}|用户|主人)(?:现在|目前|已经|刚|"
+            r"最近)*(?:在(?P<o1>[^,。当做]{1,10}?)(?:上班|工作|任职|做(?=.{0,6}(?:开发|运维|设计|产品|测试|运营|销售|市场|[师员]|[前后]端|算法|客服|财务|会计|工程|研发|编辑|数据|法务|经理)))|(?:跳槽到|跳槽去|入职|加入|"
+            r"换到)了?(?P<o2>[^,。了]{1,10}))"
+        ),
+    ),
+    ("marital", _rx(r"(?P<s>我|用户)(?:现在|已经|还)*(?:是)?(?P<o>单身|结婚|离婚|已婚|订婚|未婚)")),
+    ("studies", _rx(r"(?P<s>我|用户)(?:现在)?(?:学|读|转到|转去|改学|改读)的?(?:是)?(?P<o>[^,。]{1,8})专业")),
+    ("drives", _rx(r"(?P<s>我|用户)(?:现在)?(?:开|换)的?(?:是)?了?(?:一辆|辆)(?P<o>[^,。了]{1,10})")),
+    ("is deployed", _rx(r"(?P<s>[^,。]{0,8}?)(?:部署在|托管在|(?:迁移|迁|搬)到)了?(?P<o>[^,。了]{1,12})")),
+    (
+        CHANGED,
+        _rx(
+            r"(?:^|[,。 ])(?:我们?(?:把|的)?)?(?P<s>[^,。 从]{1,10}?)(?:已经|现在|也|都)*(?:改成|改为|改用|改到|改叫|"
+            r"换成|换到|推迟到|延期到|延到|提前到|挪到|调整[到为]|改名叫|改名为|更新为|变成|"
+            r"变为)了?(?P<o>[^,。!]{1,24})"
+        ),
+    ),
+    ("works", _rx(r"(?P<s>我[^,。在]{0,4}|用户|主人)在[^,。当]{1,12}当(?P<o>[^,。]{1,8})")),
+    ("is called", _rx(r"(?P<s>我[^,。叫名改]{1,5})(?:的?名字)?(?:改名)?叫(?P<o>[^,。]{1,10})")),
+    ("is", _rx(rf"(?P<s>[^,。]{{0,6}}?(?:{_ATTRIBUTE_ZH}))(?:现在)?(?:是|为|用)(?P<o>[^,。]{{1,20}})")),
+    (
+        "is on",
+        _rx(
+            r"(?P<s>[^,。]{1,8}?)(?:只|改)?(?:定在|定于|改到|改在|在|是)(?P<o>(?:每?周|星期|"
+            r"礼拜)[一二三四五六日天][^,。]{0,6}|\d+[月日号点][^,。]{0,6})"
+        ),
+    ),
+    ("runs on", _rx(r"(?P<s>[^,。]{1,10}?)跑在(?P<o>[^,。]{1,14}?)(?:上|$|[,。])")),
+    ("written in", _rx(r"(?P<s>[^,。]{1,6}?端)是?用(?P<o>[^,。]{1,12}?)写")),
+    (
+        "lives",
+        _rx(
+            r"(?:^|[、。 ])(?:今は)?(?:また)?(?:(?P<s>[^、。]{1,6}?)[はが])?(?:今は|"
+            r"また)?(?P<o>[^、。はが]{1,10}?)(?:に(?:戻って)?(?:住んで|引っ越し(?!ます|たい|の)|転居|戻りまし)|へ引っ越し(?!ます|たい|の)|在住)"
+        ),
+    ),
+    (
+        "works for",
+        _rx(
+            r"(?:^|[、。 ])(?:今は)?(?:(?P<s>[^、。]{1,6}?)は)?(?:今は)?(?P<o>[^、。は]{1,12}?)(?:で働い|に勤め|"
+            r"に転職|に入社|に移籍)"
+        ),
+    ),
+    ("is", _rx(r"(?P<o>[^、。はを]{1,8})を(?P<s>専攻|専門)")),
+    ("marital", _rx(r"(?:(?P<s>私|ユーザー)は)?(?P<o>独身|結婚|離婚|既婚|婚約)(?:です|だ|し(?:た|まし|てい)|$|。)")),
+    (
+        CHANGED,
+        _rx(
+            r"(?:^|[、。 ])(?P<s>[^、。はがを]{1,12}?)[がをは](?P<o>[^、。はが]{1,24}?)(?:に|へ)(?:変わ|変え|変更|"
+            r"なっ|なり|延び|延期|移し|移行|移っ|切り替|書き換え|改名|繰り上|更新)"
+        ),
+    ),
+    ("works", _rx(r"(?:(?P<s>[^、。]{1,6}?)は)?[^、。は]{1,8}で(?P<o>[^、。]{1,8})(?:として働|をして)")),
+    ("is called", _rx(r"(?P<s>[^、。]{1,8}?)の名前は(?P<o>[^、。]{1,10}?)(?:です|だ|といい|$|。)")),
+    ("is", _rx(rf"(?P<s>[^、。]{{0,8}}?(?:{_ATTRIBUTE_JA}))は(?P<o>[^、。]{{1,20}}?)(?:です|だ|$|。)")),
+    (
+        "is on",
+        _rx(
+            r"(?P<s>[^、。]{1,8}?)は(?P<o>[月火水木金土日]曜[^、。]{0,8}?|\d+[月日時][^、。]{0,6}?)(?:です|だ|に|$|。)"
+        ),
+    ),
+    ("runs on", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,24}?)で動い")),
+    ("written in", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,12}?)で書")),
+)
+# No sentence without one of these has the predicate.
+_NEEDS = {
+    predicate: tuple(map(canonical, hints.split()))
+    for predicate, hints in {
+        "lives": "liv mov relocat based 住 搬 定居 引 転居 戻",
+        "works": "work 当 とし をし",
+        "works for": "work start join job 上班 工作 任职 做 跳槽 入职 加入 换到 働 勤 転職 入社 移籍",
+        "marital": "single married divorced engaged widowed 单身 结婚 离婚 已婚 订婚 未婚 独身 結婚 離婚 既婚 婚約",
+        USED_FOR: "for",
+        "studies": "stud major 专业",
+        "deploys to": "deploy",
+        "listens on": "port",
+        "is called": "name call 叫 名前",
+        "is on": "day 周 星期 礼拜 曜 0 1 2 3 4 5 6 7 8 9 jan feb mar apr may jun jul aug sep oct nov dec",
+        "does on": " on ",
+        "written in": "written built 写 書",
+        "runs on": "run hosted deployed 跑在 動い",
+        "is deployed": "部署 托管 迁 搬",
+    }.items()
+}
+
+
+def facts(said: str) -> list[Fact]:
+    """Return the facts of a folded text whose predicate has one object at a time."""
+    table = _PREDICATES if said.isascii() or not re.search(r"[\u3041-\u9fff]", said) else _PREDICATES_CJK
+    found = []
+    for whole in re.split(r"[!?\n;]|[.](?=\s|$)", said):
+        sentence = whole[:_MAX_SENTENCE_CHARS]
+        for predicate, pattern in table:
+            needs = _NEEDS.get(predicate)
+            match = pattern.search(sentence) if needs is None or any(map(sentence.__contains__, needs)) else None
+            if match is None:
+                continue
+            subject = frozenset(units(match["s"] or "")) - {"新"}
+            parts = match.groupdict()
+            spelled = next((value for name, value in parts.items() if name[0] == "o" and value), "").strip()
+            thing = frozenset(units(spelled))
+            if thing:
+                found.append(Fact(subject, predicate, thing, spelled))
+    return found
