@@ -45,9 +45,9 @@ def score_pairs(language: str, same: Callable[[str, str], bool]) -> Score:
     return _score([(label == "same", same(a, b), f"{a} | {b}") for label, a, b in pairs(language)])
 
 
-def score_contradictions(language: str, over: Callable[[str, str], bool]) -> Score:
-    """What a judge of (new, old) takes for the end of the old one, in ordinary sentences."""
-    told = rows(f"contradictions-ordinary-{language}")
+def score_contradictions(name: str, over: Callable[[str, str], bool]) -> Score:
+    """What a judge of (new, old) takes for the end of the old one, in the pairs of a set."""
+    told = rows(name)
     return _score([(label == "over", over(new, old), f"{old} | {new}") for label, old, new in told])
 
 

@@ -16,16 +16,18 @@ from bench.harness.process import Service, running
 from bench.harness.report import Row, row
 from bench.harness.retrieval import load_dataset
 from memex.core.claims import relation
+from memex.core.contradiction import contradicts
 from memex.core.summarize import summarize
 from memex_server.embedding.cards import bundled_model
 from memex_server.embedding.onnx import Encoder
 from memex_server.embedding.store import read_model
 from memex_server.worth import load_worth, texts_judged
-from tests.labelled import LANGUAGES, score_gate, score_pairs
+from tests.labelled import LANGUAGES, score_contradictions, score_gate, score_pairs
 
 __all__ = ["gate", "kill9_condensing", "month"]
 
 _FLOOR = 0.9
+_RIGHTLY_OVER = 0.95  # a memory that is wrongly taken for over is lost to searches
 _BATCH = 100
 _AGENT = "bench"
 
@@ -71,6 +73,7 @@ async def gate(env: Environment) -> list[Row]:
             name = f"pairs {language}, {label}"
             found.append(row(f"{name}: precision", score.precision, "", floor=least, detail=detail))
             found.append(row(f"{name}: recall", score.recall, "", floor=least))
+    found += _contradictions()
     texts = [f"Caroline told Melanie about trip number {n} to lake {n * 7} with her dog." for n in range(50)]
     took = []
     for _ in range(200):
@@ -78,6 +81,17 @@ async def gate(env: Environment) -> list[Row]:
         summarize(texts)
         took.append(time.process_time() - started)
     found.append(row("summary of 50 memories", sorted(took)[100] * 1e3, "ms CPU", floor=2.0, sense="at most"))
+    return found
+
+
+def _contradictions() -> list[Row]:
+    found = []
+    for language in LANGUAGES:
+        for name in ("contradictions-ordinary", "contradictions-unseen"):
+            score = score_contradictions(f"{name}-{language}", lambda new, old: contradicts(new, old) is not None)
+            detail = f"{score.total} pairs; wrong: {' | '.join(score.wrong)[:200]}"
+            found.append(row(f"{name} {language}: precision", score.precision, "", floor=_RIGHTLY_OVER, detail=detail))
+            found.append(row(f"{name} {language}: recall", score.recall, ""))
     return found
 
 

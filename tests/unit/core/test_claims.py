@@ -28,7 +28,9 @@ def test_what_is_no_longer_true_is_recognised(label: str, old: str, new: str) ->
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_correction_in_ordinary_words_is_seldom_missed_and_a_true_memory_hardly_ever_lost(language: str) -> None:
-    score = score_contradictions(language, lambda new, old: contradicts(new, old) is not None)
+    score = score_contradictions(
+        f"contradictions-ordinary-{language}", lambda new, old: contradicts(new, old) is not None
+    )
     assert score.total == 240
     assert score.precision >= 0.98, score.wrong
     assert score.recall >= 0.9, score.wrong
