@@ -11,7 +11,7 @@
 # PYTEST_ARGS and BENCH_ARGS are handed on.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup env run test clients check format bench lock reference clean
+.PHONY: help setup env run test clients lint check format bench lock reference clean
 MAKEFLAGS += --no-print-directory
 
 PY := .venv/bin/python
@@ -50,10 +50,12 @@ test: setup
 clients: setup
 	@exec $(PY) -m pytest -q -m clients tests/clients tests/hermes $(PYTEST_ARGS)
 
-check: env
+lint: env
 	@echo "check: ruff" && $(PY) -m ruff check --quiet . && $(PY) -m ruff format --check --quiet . && \
-	echo "check: mypy" && $(PY) -m mypy --no-error-summary && \
-	echo "check: architecture" && $(PY) -m pytest -q tests/architecture
+	echo "check: mypy" && $(PY) -m mypy --no-error-summary
+
+check: lint
+	@echo "check: architecture" && $(PY) -m pytest -q tests/architecture
 
 format: env
 	@$(PY) -m ruff check --fix --quiet . ; $(PY) -m ruff format --quiet .
