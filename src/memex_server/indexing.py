@@ -9,7 +9,7 @@ import numpy as np
 
 from memex.core.passages import passages
 from memex.core.text import term_counts, terms, without
-from memex.core.traits import ROLES, Turn, read_turn
+from memex.core.traits import ROLES, read_turn, unnamed
 
 from .ports import Embedder, FloatArray, IndexEntry
 
@@ -64,27 +64,23 @@ async def index_texts(embedder: Embedder, texts: Sequence[str]) -> list[IndexEnt
     The vector of a turn ("Ann: text") is of what is said: who says it is looked for by the name. A side of a chat
     ("User: text") is part of it, as no question asks for that.
     """
-    turns = [read_turn(text) for text in texts]
     spans = [[(span.start, span.end) for span in passages(text, max_tokens=PASSAGE_TOKENS)] for text in texts]
+    said_from = [len(text) - len(unnamed(text)) for text in texts]
     pieces = [
-        text[max(start, min(_named_chars(text, turn), end - 1)) : end]
-        for text, turn, cuts in zip(texts, turns, spans, strict=True)
+        text[max(start, min(at, end - 1)) : end]
+        for text, at, cuts in zip(texts, said_from, spans, strict=True)
         for start, end in cuts
     ]
     vectors = await embedder.embed(pieces, "passage")
     entries, done = [], 0
-    for text, turn, cuts in zip(texts, turns, spans, strict=True):
-        entries.append(_entry(text, turn, cuts, vectors[done : done + len(cuts)]))
+    for text, cuts in zip(texts, spans, strict=True):
+        entries.append(_entry(text, cuts, vectors[done : done + len(cuts)]))
         done += len(cuts)
     return entries
 
 
-def _named_chars(text: str, turn: Turn) -> int:
-    """Return how many characters at the beginning of a turn name somebody."""
-    return 0 if turn.speaker is None or turn.speaker.casefold() in ROLES else len(text) - len(turn.said)
-
-
-def _entry(text: str, turn: Turn, spans: Sequence[tuple[int, int]], vectors: FloatArray) -> IndexEntry:
+def _entry(text: str, spans: Sequence[tuple[int, int]], vectors: FloatArray) -> IndexEntry:
+    turn = read_turn(text)
     said_from = len(text) - len(turn.said)
     postings: list[tuple[int, int, int]] = []
     if turn.speaker is not None:

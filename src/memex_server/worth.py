@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memex.core.importance import DEFAULT_THRESHOLD, STATEMENT, Rating, rate, sentences_judged
+from memex.core.traits import unnamed
 
 from .ports import Embedder, FloatArray
 
@@ -90,7 +91,7 @@ def texts_judged(text: str) -> list[str]:
     said = sentences_judged(text)
     if len(said) > _MOST_SENTENCES:
         said = [*said[: _MOST_SENTENCES - _LAST_SENTENCES], *said[-_LAST_SENTENCES:]]
-    return [text[:_WHOLE_CHARS], *(said if len(said) > 1 else ())]
+    return [unnamed(text)[:_WHOLE_CHARS], *(said if len(said) > 1 else ())]
 
 
 async def rated(text: str, embedder: Embedder, worth: Worth | None) -> Rating:

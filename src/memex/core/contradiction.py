@@ -29,7 +29,7 @@ from .wording import (
     WHEN,
 )
 
-__all__ = ["Statement", "contradicts", "retired"]
+__all__ = ["Statement", "contradicts"]
 
 _LEAST_BESIDE = 4.0  # words: a text that says no more beside the thing that is over is about that thing
 _LEAST_OVERLAP = 0.33  # of a plain correction ("actually, ...") with what it corrects
@@ -47,11 +47,6 @@ _VERSION = re.compile(
     r"moved to))? ?v?(\d+(?:\.\d+)*)(?![\w.]*\w)",
     re.ASCII,
 )
-
-
-def retired(text: str) -> list[set[str]]:
-    """Return the units of each thing of which the text says that it is over."""
-    return [set(end.thing) for end in Statement(text).ended]
 
 
 def contradicts(new: str | Statement, old: str) -> str | None:

@@ -200,7 +200,6 @@ _FOR: tuple[tuple[str, Signs], ...] = (
         ),
     ),
 )
-_FAULT = re.compile(r"(?:Error|Exception|Warning|ERR!?)$")
 _DATED = re.compile(
     r"\b\d{1,2}(?:st|nd|rd|th)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|"
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december) \d|"
@@ -247,9 +246,7 @@ def rate(text: str) -> Rating:
 
 def sentences_judged(text: str) -> list[str]:
     """Return the sentences by which a text is rated: of a turn what is said, of a long text beginning and end."""
-    turn = read_turn(text)
-    # "ValueError: ..." is no turn of somebody called ValueError.
-    said = text if _FAULT.search(turn.speaker or "") else turn.said
+    said = read_turn(text).said
     if len(said) > _LOOKED_AT_CHARS:
         said = f"{said[:_LOOKED_AT_CHARS]}\n{said[-_LONG_CHARS:]}"
     return [part.strip() for part in sentences(said) if re.search(r"\w", part)]

@@ -154,15 +154,19 @@ def decide(
     than it is never superseded by it.
     """
     nearest = max((n.similarity for n in neighbours), default=None)
+    near_first = sorted(
+        (n for n in neighbours if n.memory.id == supersedes or not _of_others(text, n.memory.content)),
+        key=lambda n: -n.similarity,
+    )
     statement = Statement(text)
     over: list[Memory] = []
     reason = ""
-    for near in sorted(neighbours, key=lambda n: -n.similarity):
+    for near in near_first:
         if near.memory.id == supersedes:
             over.append(near.memory)
             reason = "the caller says so"
             continue
-        if near.similarity < floor - _BELOW_FLOOR * (same - floor) or _of_others(text, near.memory.content):
+        if near.similarity < floor - _BELOW_FLOOR * (same - floor):
             continue
         why = contradicts(statement, near.memory.content)
         if why and near.memory.occurred_at <= at and not near.memory.pinned and len(over) < _MOST_SUPERSEDED:
@@ -170,11 +174,9 @@ def decide(
             reason = reason or why
     if over:
         return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over))
-    for near in sorted(neighbours, key=lambda n: -n.similarity):
+    for near in near_first:
         if near.similarity < floor:
             break
-        if _of_others(text, near.memory.content):
-            continue
         how = relation(text, near.memory.content, near=near.similarity >= same)
         if how in _MERGED_BECAUSE and not (how == "contains" and statement.ended):
             words = {

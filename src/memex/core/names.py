@@ -22,6 +22,7 @@ _LABELS = """
     訂正 修正 追記 メモ 注 注記 備考 決定 結論 質問 回答 要約 例 重要事項
     정정 참고 메모 결정
 """
+_FAULT = re.compile(r"(?:Error|Exception|Warning|ERR)$")  # "ValueError: ..." is said by nobody
 _NOT_NAMES = frozenset(f"{_SCHEMES} {_LABELS}".split())
 
 _CAPITALISED = re.compile(r"(?<![\w])[A-Z\u00c0-\u00de][^\W\d_\u3040-\u9fff\uac00-\ud7a3]+(?:-[A-Z][^\W\d_]+)*")
@@ -57,7 +58,7 @@ def speaker(text: str) -> tuple[str | None, str]:
     name = match["name"]
     words = name.split(" ")
     capitalised = len(words) == 1 or all(not word[0].islower() for word in words)
-    if not capitalised or len(name) > _MAX_NAME_CHARS or name.casefold() in _NOT_NAMES:
+    if not capitalised or len(name) > _MAX_NAME_CHARS or name.casefold() in _NOT_NAMES or _FAULT.search(name):
         return None, text
     return name, text[match.end() :]
 

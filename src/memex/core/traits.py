@@ -8,7 +8,7 @@ from enum import IntFlag
 
 from .names import speaker
 
-__all__ = ["ROLES", "Trait", "Turn", "asks_when", "read_turn"]
+__all__ = ["ROLES", "Trait", "Turn", "asks_when", "read_turn", "unnamed"]
 
 
 class Trait(IntFlag):
@@ -62,6 +62,12 @@ def read_turn(text: str) -> Turn:
     if _TIMED.search(said):
         traits |= Trait.TIMED
     return Turn(name, said, traits)
+
+
+def unnamed(text: str) -> str:
+    """Return a text as it is embedded: a turn without the name of who speaks; a side of a chat is no name."""
+    turn = read_turn(text)
+    return text if turn.speaker is None or turn.speaker.casefold() in ROLES else turn.said
 
 
 def asks_when(query: str) -> bool:

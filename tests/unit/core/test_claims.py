@@ -7,7 +7,7 @@ import time
 import pytest
 
 from memex.core.claims import overlap, relation, restates
-from memex.core.contradiction import contradicts, retired
+from memex.core.contradiction import Statement, contradicts
 from tests.labelled import LANGUAGES, rows, score_contradictions, score_pairs
 
 SAME = {"equal", "within", "contains"}
@@ -93,7 +93,7 @@ def test_claims_are_compared(new: str, old: str, expected: str) -> None:
     ],
 )
 def test_a_correction_names_what_is_over(text: str, over: set[str]) -> None:
-    assert set().union(*retired(text)) == over
+    assert set().union(*(end.thing for end in Statement(text).ended)) == over
 
 
 def test_a_sentence_restates_a_claim_among_others() -> None:
