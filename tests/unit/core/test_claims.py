@@ -113,3 +113,37 @@ def test_long_texts_are_compared_quickly(unit: str) -> None:
     relation(text, text[:-3])
     contradicts(text, text[:-3])
     assert time.perf_counter() - started < 8
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ann likes Tom.", "Tom likes Ann."),
+        ("Ann lent Bob 200 euros.", "Bob lent Ann 200 euros."),
+        ("Ann is Bob's boss.", "Bob is Ann's boss."),
+        ("Port 80 is for web, port 81 for admin.", "Port 81 is for web, port 80 for admin."),
+        ("I meet Ann on Mondays and Bob on Tuesdays.", "I meet Bob on Mondays and Ann on Tuesdays."),
+        ("小红喜欢小明", "小明喜欢小红"),
+        ("王芳是刘洋的老师", "刘洋是王芳的老师"),
+        ("周一见小红，周二见小明", "周一见小明，周二见小红"),
+        ("花子は太郎が好きです", "太郎は花子が好きです"),
+        ("田中さんは鈴木さんの上司です", "鈴木さんは田中さんの上司です"),
+        ("月曜は花子、火曜は太郎に会う", "月曜は太郎、火曜は花子に会う"),
+    ],
+)
+@pytest.mark.parametrize("near", [False, True])
+def test_who_does_it_to_whom_is_not_the_same_turned_round(one: str, other: str, *, near: bool) -> None:
+    assert relation(one, other, near=near) == "other"
+    assert contradicts(one, other) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("On Fridays we deploy.", "We deploy on Fridays."),
+        ("I hate long meetings in the morning.", "I hate long morning meetings."),
+        ("我每天早上喝咖啡", "早上我每天喝咖啡"),
+    ],
+)
+def test_what_only_moves_in_a_sentence_says_the_same(one: str, other: str) -> None:
+    assert relation(one, other) == "equal"
