@@ -20,8 +20,9 @@ from memex.core.lifecycle import (
     decide,
     merged,
     stored_importance,
+    what_stays,
 )
-from memex.core.memory import Filters, Memory, MemoryType, NewMemory, utc
+from memex.core.memory import Filters, Memory, MemoryType, NewMemory, as_new, utc
 from memex.core.redact import REDACTED, redact
 from memex.core.render import is_rendered
 from memex.protocol.errors import NotFound, Unavailable
@@ -42,11 +43,15 @@ _LEAST_FAMILIAR = 0.5  # between the cosines of unrelated and of equal texts: fr
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """An admitted candidate: its text as it would be kept, its rating, and who rated it."""
+    """An admitted candidate: its text as it would be kept, its rating, who rated it, and why it is too low, if it is.
+
+    What corrects a memory is kept however low it is rated: to leave it out would leave what is untrue.
+    """
 
     text: str
     rating: Rating
     by: str
+    too_low: str | None = None
 
 
 class Gate(Consolidation):
@@ -75,8 +80,7 @@ class Gate(Consolidation):
         judged = await self._judge(text, threshold)
         rating = judged.rating
         if candidate.supersedes is None and rating.value < threshold:
-            reason = f"{rating.reason}: rated {rating.value:g}, below {threshold:g}"
-            return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
+            judged = replace(judged, too_low=f"{rating.reason}: rated {rating.value:g}, below {threshold:g}")
         new = _new_memory(candidate, judged)
         check_new(new, self._clock())
         [index] = await index_texts(self._embedder, [new.content])
@@ -168,11 +172,19 @@ class Gate(Consolidation):
             at=at,
             supersedes=candidate.supersedes,
         )
+        if judged.too_low is not None and decision.outcome is not Outcome.SUPERSEDED:
+            return Remembered(Outcome.SKIPPED, None, judged.rating.value, None, judged.too_low, scored_by=judged.by)
         if decision.target is not None:
             return await self._merge(decision, decision.target, prepared, judged, version)
         over = [memory.id for memory in decision.over]
+        stays = [
+            as_new(memory, memory.occurred_at, content=rest)
+            for memory in decision.over
+            if memory.id != candidate.supersedes and (rest := what_stays(new.content, memory.content)) is not None
+        ]
+        indexes = await index_texts(self._embedder, [rest.content for rest in stays]) if stays else []
         stored = await self._repo.admit(
-            prepared,
+            [prepared, *(PreparedMemory(self._ids(now), *each) for each in zip(stays, indexes, strict=True))],
             over,
             version=version,
             valid_from=at,

@@ -66,7 +66,7 @@ class LifecycleRepo(MemoryRepo, Protocol):
 
     async def admit(
         self,
-        prepared: PreparedMemory,
+        prepared: Sequence[PreparedMemory],
         over: Sequence[UUID],
         *,
         version: int | None,
@@ -74,7 +74,7 @@ class LifecycleRepo(MemoryRepo, Protocol):
         reason: str,
         now: datetime,
     ) -> Stored | None:
-        """Store a memory, and let it supersede `over` from `valid_from` on.
+        """Store memories, and let the first of them supersede `over` from `valid_from` on; return the first.
 
         None, and nothing done, if the scope is not at `version` any more (None: whatever it is).
         """

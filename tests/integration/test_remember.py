@@ -414,3 +414,45 @@ async def test_the_same_words_of_two_people_are_two_memories(real: MemoryService
 )
 async def test_what_two_people_say_of_one_thing_may_correct_it(real: MemoryService, one: str, other: str) -> None:
     assert [(await say(real, text)).outcome for text in (one, other)] == ["stored", "superseded"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("User is a vegetarian.", "User eats meat again."),
+        ("Laura is my girlfriend.", "Laura and I broke up."),
+        ("我们每天九点开晨会。", "晨会改到十点了。"),
+        ("福岡に住んでいます。", "今は札幌に住んでいます。"),
+    ],
+)
+async def test_what_corrects_a_memory_is_kept_however_low_it_is_rated(real: MemoryService, old: str, new: str) -> None:
+    await real.store(memory(old))
+    answer = await say(real, new, threshold=9.5)
+    assert answer.outcome == "superseded"
+    assert await all_listed(real) == [new]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stays"),
+    [
+        (
+            "I live in Porto. My sister is called Inês and she is a judge.",
+            "I live in Madrid now.",
+            "My sister is called Inês and she is a judge.",
+        ),
+        ("I live in Porto and my landlord is called Rui.", "I live in Madrid now.", "My landlord is called Rui."),
+        ("Ann: I live in Porto. I work as a nurse.", "Ann: I live in Madrid now.", "Ann: I work as a nurse."),
+        ("我住在青岛。我妹妹叫李静，是法官。", "我现在住在大连。", "我妹妹叫李静，是法官。"),
+        ("福岡に住んでいます。妹の名前は恵です。", "今は広島に住んでいます。", "妹の名前は恵です。"),
+    ],
+)
+async def test_a_correction_of_one_sentence_leaves_the_others_current(
+    real: MemoryService, old: str, new: str, stays: str
+) -> None:
+    first = await say(real, old, threshold=1, source="mail")
+    second = await say(real, new, threshold=1)
+    assert (second.outcome, second.superseded) == ("superseded", (first.id,))
+    assert sorted(await all_listed(real)) == sorted([new, stays])
+    again = await say(real, new, threshold=1)
+    assert again.outcome == "merged"
+    assert sorted(await all_listed(real)) == sorted([new, stays])

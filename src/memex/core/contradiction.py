@@ -58,6 +58,8 @@ def contradicts(new: str | Statement, old: str) -> str | None:
         related = compared(now.text, was.text, now.claims, was.claims)
     if related == "negates":
         return "it says the opposite"
+    if related == "equal":
+        return None
     same = _same_facts(now, was)
     for fact, other in same:
         if fact.subject == other.subject and not fact.agrees(other) and (fact.predicate != USED_FOR or now.corrects):

@@ -16,6 +16,7 @@ from uuid import UUID
 from .claims import relation
 from .contradiction import Statement, contradicts
 from .memory import MAX_TAGS, Memory, NewMemory
+from .passages import sentences
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
 from .text import term_counts
@@ -33,6 +34,7 @@ __all__ = [
     "merged",
     "rating_of",
     "stored_importance",
+    "what_stays",
 ]
 
 _MOST_SUPERSEDED = 5  # by one statement; more would be a sign of a rule gone wrong
@@ -45,6 +47,8 @@ _MERGED_BECAUSE = {
     "contains": "it says what is known, and more",
     "extends": "it says nearly the same",
 }
+# Where one sentence goes on with another statement of the speaker.
+_ALSO_SAID = re.compile(r"(?:,|;)? and (?=(?:i|i'm|my|we|our)\b)|[,;，；、](?=我)", re.IGNORECASE)
 # Who speaks of himself says so; a Japanese sentence without a topic is about its speaker.
 _OF_SELF = re.compile(
     r"\b(?:i|i'm|my|me|mine|myself)\b|我|咱|私|僕|俺|わたし|ぼく|自分|저는|나는|\A(?=.*[\u3041-\u309f])(?!.*は)",
@@ -193,6 +197,19 @@ def _of_others(one: str, other: str) -> bool:
     turns = [read_turn(one), read_turn(other)]
     speakers = {turn.speaker.casefold() for turn in turns if turn.speaker}
     return len(speakers - ROLES) > 1 and any(_OF_SELF.search(turn.said) for turn in turns)
+
+
+def what_stays(new: str, old: str) -> str | None:
+    """Return the statements of `old` that `new` does not end, as one text; None if it ends all, or none by itself."""
+    turn = read_turn(old)
+    parts = [part for sentence in sentences(turn.said) for part in _ALSO_SAID.split(sentence)]
+    statement = Statement(new)
+    stays = [part for part in parts if contradicts(statement, part) is None]
+    if not stays or len(stays) == len(parts):
+        return None
+    left = (" " if old.isascii() or " " in old else "").join(stays)
+    name = "" if turn.speaker is None else f"{turn.speaker}: "
+    return f"{name}{left[:1].upper()}{left[1:]}"
 
 
 def informative(new: str, old: str) -> str:

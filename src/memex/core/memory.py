@@ -39,6 +39,7 @@ __all__ = [
     "Unset",
     "Version",
     "Weights",
+    "as_new",
     "utc",
 ]
 
@@ -139,6 +140,24 @@ class Memory:
     condensed_into: UUID | None
     deleted_at: datetime | None
     sources: tuple[str, ...] = ()  # every source that was merged into it, its own among them
+
+
+def as_new(memory: Memory, occurred_at: datetime | None, *, content: str | None = None) -> NewMemory:
+    """Return what a caller would send to store `memory` as it is, or its like with another `content`."""
+    return NewMemory(
+        agent_id=memory.agent_id,
+        user_id=memory.user_id,
+        content=memory.content if content is None else content,
+        importance=memory.importance,
+        memory_type=memory.memory_type,
+        occurred_at=occurred_at,
+        tags=memory.tags,
+        metadata=memory.metadata,
+        source=memory.source,
+        session_id=memory.session_id,
+        expires_at=memory.expires_at,
+        pinned=memory.pinned,
+    )
 
 
 @dataclass(frozen=True, slots=True)

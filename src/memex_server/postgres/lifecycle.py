@@ -40,7 +40,7 @@ class PostgresLifecycleRepo(PostgresRepo):
 
     async def admit(
         self,
-        prepared: PreparedMemory,
+        prepared: Sequence[PreparedMemory],
         over: Sequence[UUID],
         *,
         version: int | None,
@@ -49,20 +49,21 @@ class PostgresLifecycleRepo(PostgresRepo):
         now: datetime,
     ) -> Stored | None:
         """See the port."""
-        shard = shard_key(self._tenant, prepared.new.user_id)
+        new = prepared[0].new
+        shard = shard_key(self._tenant, new.user_id)
 
         async def run() -> Stored | None:
             async with self._db.transaction() as connection:
                 if not await self._pass(connection, shard, version):
                     return None
-                [stored] = await self.store_within(connection, [prepared], now)
+                stored, *_ = await self.store_within(connection, prepared, now)
                 if not over:
                     return stored
                 new_id = stored.memory.id
                 await connection.execute(self._sql["first_versions"], shard, list(over))
                 ended = await connection.fetch(self._cycle["supersede"], shard, list(over), new_id, valid_from, now)
                 ids = [row["id"] for row in ended]
-                actor = prepared.new.agent_id
+                actor = new.agent_id
                 await connection.execute(
                     self._sql["next_versions"], shard, ids, "superseded", now, actor, f"{reason}: by {new_id}"
                 )

@@ -11,13 +11,13 @@ from uuid import UUID
 import asyncpg
 
 from memex.core.identity import same_key, shard_key
-from memex.core.memory import UNSET, DeleteReceipt, Memory, MemoryType, Patch, Stored, Version
+from memex.core.memory import UNSET, DeleteReceipt, Memory, MemoryType, Patch, Stored, Version, as_new
 from memex.protocol.errors import Conflict
 
 from ..ports import Candidates, Fetched, IdempotencyKey, IndexEntry, PreparedMemory, Query, Scope
 from .pool import Database
 from .queries import load
-from .rows import index_columns, store_columns, to_memory, to_new, to_version
+from .rows import index_columns, store_columns, to_memory, to_version
 from .search import Searcher
 from .transactions import affected, apart, found, patched, retried
 
@@ -184,7 +184,7 @@ class PostgresRepo:
             async with self._db.transaction() as connection:
                 row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=False))
                 old = to_memory(row)
-                new = patched(to_new(old, row["given_at"]), patch)
+                new = patched(as_new(old, row["given_at"]), patch)
                 shard, key = row["shard"], same_key(self._tenant, new)
                 await connection.execute(self._sql["first_versions"], shard, [memory_id])
                 occurred_at = new.occurred_at if patch.occurred_at is not UNSET else old.occurred_at
@@ -246,7 +246,7 @@ class PostgresRepo:
                     async with connection.transaction():
                         live = await connection.fetchrow(self._sql["unbury"], shard, memory_id, now)
                 except asyncpg.UniqueViolationError as e:
-                    key = same_key(self._tenant, to_new(to_memory(row), row["given_at"]))
+                    key = same_key(self._tenant, as_new(to_memory(row), row["given_at"]))
                     raise await self._same(connection, shard, key) from e
                 await self._index(connection, shard, memory_id, index)
                 await connection.execute(self._sql["unbury_many"], shard, source_ids, now)

@@ -12,11 +12,11 @@ from uuid import UUID
 from pgvector import HalfVector
 
 from memex.core.identity import shard_key
-from memex.core.memory import Memory, MemoryType, NewMemory, Version, utc
+from memex.core.memory import Memory, MemoryType, Version, utc
 
 from ..ports import IndexEntry, PreparedMemory
 
-__all__ = ["index_columns", "store_columns", "to_memory", "to_new", "to_version"]
+__all__ = ["index_columns", "store_columns", "to_memory", "to_version"]
 
 
 def to_memory(row: Mapping[str, Any]) -> Memory:
@@ -65,24 +65,6 @@ def to_version(row: Mapping[str, Any]) -> Version:
     """Build the entity from a row of `memory_versions`."""
     values = dict(row) | {"memory_type": MemoryType(row["memory_type"]), "tags": tuple(row["tags"])}
     return Version(**values)
-
-
-def to_new(memory: Memory, given_at: datetime | None) -> NewMemory:
-    """Return what a caller would send to store `memory` as it is."""
-    return NewMemory(
-        agent_id=memory.agent_id,
-        user_id=memory.user_id,
-        content=memory.content,
-        importance=memory.importance,
-        memory_type=memory.memory_type,
-        occurred_at=given_at,
-        tags=memory.tags,
-        metadata=memory.metadata,
-        source=memory.source,
-        session_id=memory.session_id,
-        expires_at=memory.expires_at,
-        pinned=memory.pinned,
-    )
 
 
 def store_columns(

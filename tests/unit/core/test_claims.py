@@ -137,6 +137,12 @@ def test_who_does_it_to_whom_is_not_the_same_turned_round(one: str, other: str, 
     assert contradicts(one, other) is None
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_contradicts_itself(language: str) -> None:
+    texts = {text for _, *told in rows(f"contradictions-ordinary-{language}") for text in told}
+    assert [text for text in texts if contradicts(text, text)] == []
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
