@@ -433,6 +433,34 @@ async def test_what_corrects_a_memory_is_kept_however_low_it_is_rated(real: Memo
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        ("I live in Toronto.", "I live in Oslo now.", "I live in Bergen now."),
+        ("我住在杭州。", "我现在住在苏州。", "我现在住在南京。"),
+        ("福岡に住んでいます。", "今は札幌に住んでいます。", "今は広島に住んでいます。"),
+    ],
+)
+async def test_a_retraction_in_the_middle_of_a_chain_brings_nothing_back_that_is_over(
+    real: MemoryService, clock: FrozenClock, told: tuple[str, str, str]
+) -> None:
+    days, ids = [], []
+    for text in told:
+        clock.advance(days=1)
+        answer = await say(real, text)
+        assert answer.id is not None
+        days.append(clock())
+        ids.append(answer.id)
+    middle = ids[1]
+    await real.retract(middle)
+    assert await all_listed(real) == [told[2]]
+    assert await found(real, told[0], as_of=days[1]) == [told[0]]
+    await real.undo_retraction(middle)
+    assert await all_listed(real) == [told[2]]
+    assert await found(real, told[0], as_of=days[1]) == [told[1]]
+    assert await found(real, told[0], as_of=days[0]) == [told[0]]
+
+
+@pytest.mark.parametrize(
     ("old", "new", "stays"),
     [
         (
@@ -456,3 +484,10 @@ async def test_a_correction_of_one_sentence_leaves_the_others_current(
     again = await say(real, new, threshold=1)
     assert again.outcome == "merged"
     assert sorted(await all_listed(real)) == sorted([new, stays])
+
+
+@pytest.mark.parametrize("text", ["My locker is number 12.", "我的储物柜是12号。", "ロッカーは12番です。"])
+async def test_a_memory_does_not_supersede_itself(real: MemoryService, text: str) -> None:
+    first = await say(real, text, threshold=1)
+    again = await say(real, text, threshold=1, supersedes=first.id)
+    assert (again.outcome, again.id, again.superseded) == ("merged", first.id, ())

@@ -19,7 +19,7 @@ from .memory import MAX_TAGS, Memory, NewMemory
 from .passages import sentences
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
-from .text import term_counts
+from .text import content_hash, term_counts
 from .traits import ROLES, read_turn
 
 __all__ = [
@@ -167,6 +167,8 @@ def decide(
     reason = ""
     for near in near_first:
         if near.memory.id == supersedes:
+            if content_hash(text) == content_hash(near.memory.content):
+                return Decision(Outcome.MERGED, "it is what it would supersede", near.similarity, near.memory)
             over.append(near.memory)
             reason = "the caller says so"
             continue

@@ -134,9 +134,14 @@ class PostgresLifecycleRepo(PostgresRepo):
                     self._cycle["retract"], shard, memory_id, self._tenant, row["user_id"], row["agent_id"],
                     row["content"], reason, agent_id, now, over,
                 )  # fmt: skip
-                for old_id in over:
-                    reason_for_old = f"{memory_id} was retracted"
-                    await self._reinstate(connection, shard, old_id, reason=reason_for_old, now=now, actor=agent_id)
+                why, heir = f"{memory_id} was retracted", row["superseded_by"]
+                if heir is not None and over:
+                    await connection.execute(self._cycle["hand_over"], shard, over, heir, row["valid_to"], now)
+                    await connection.execute(
+                        self._sql["next_versions"], shard, over, "superseded", now, agent_id, f"{why}: by {heir}"
+                    )
+                for old_id in over if heir is None else ():
+                    await self._reinstate(connection, shard, old_id, reason=why, now=now, actor=agent_id)
                 return await self._read(connection, memory_id)
 
         return await retried(run)

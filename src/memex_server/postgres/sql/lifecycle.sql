@@ -35,6 +35,10 @@ SELECT id FROM memories WHERE shard = $1 AND superseded_by = $2 ORDER BY id
 -- name: reinstate
 UPDATE memories SET valid_to = NULL, superseded_by = NULL, updated_at = $3 WHERE shard = $1 AND id = $2
 
+-- name: hand_over
+-- What a retracted memory ended was ended by its own successor at the latest.
+UPDATE memories SET superseded_by = $3, valid_to = $4, updated_at = $5 WHERE shard = $1 AND id = ANY ($2::uuid[])
+
 -- name: retract
 INSERT INTO retractions AS r (shard, memory_id, tenant_id, user_id, agent_id, content, reason, actor, at, over)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)

@@ -200,10 +200,10 @@ SELECT condensed_into FROM memories WHERE shard = $1 AND id = ANY ($2::uuid[]) A
 DELETE FROM retractions WHERE shard = $1 AND memory_id = ANY ($2::uuid[]) RETURNING over
 
 -- name: end_again
--- Those of $2 that are current end at $4, by $3: what superseded them is back.
+-- Those of $2 that are current, or went over to what superseded $3, end at $4, by $3: what superseded them is back.
 UPDATE memories SET valid_to = $4, superseded_by = $3, updated_at = $5
-WHERE shard = $1 AND id = ANY ($2::uuid[])
-  AND deleted_at IS NULL AND condensed_into IS NULL AND superseded_by IS NULL
+WHERE shard = $1 AND id = ANY ($2::uuid[]) AND deleted_at IS NULL AND condensed_into IS NULL
+  AND (superseded_by IS NULL OR superseded_by = (SELECT m.superseded_by FROM memories m WHERE m.shard = $1 AND m.id = $3))
 RETURNING id
 
 -- name: purge_scope_retractions
