@@ -328,8 +328,9 @@ async def _loaded(face: str) -> Any:
         with contextlib.suppress(RuntimeError):  # the loop is closed: the service has ended meanwhile
             loop.call_soon_threadsafe(tell, result, error)
 
-    # No thread of the loop's own, whose end would be waited for when the service is told to stop.
-    threading.Thread(target=load, daemon=True).start()
+    # No thread of the loop's own, whose end would be waited for while the loop still closes things; and no daemon:
+    # what is cut off within the import of a native library tells of a panic, below the line that says what is wrong.
+    threading.Thread(target=load).start()
     return await loaded
 
 
