@@ -29,6 +29,7 @@ from memex_server.signals import Column, relevance_signals, words
 __all__ = ["CachedVectors", "Question", "pool"]
 
 _DAY_S = 86_400.0
+_ALIKE = 0.9999  # cosine of a text's vectors by one model, whatever they were batched with
 _CARD = bundled_model("multilingual-e5-small").card
 _HALF_LIFE_DAYS = load_fusion().half_life_days
 
@@ -49,13 +50,17 @@ class Question:
 
 
 class CachedVectors:
-    """An embedder that keeps its vectors in a file, so that only the first run takes long."""
+    """An embedder that keeps its vectors in a file, so that only the first run takes long.
+
+    Vectors of another model are not used: the first text that is known is embedded again, and has to come out alike.
+    """
 
     def __init__(self, inner: Embedder, path: Path) -> None:
         self._inner = inner
         self._path = path
         self._known: dict[str, NDArray[np.float32]] = {}
         self._new = 0
+        self._checked = False
         if path.exists():
             with np.load(path) as stored:
                 self._known = dict(zip(stored["k"].tolist(), stored["v"].astype(np.float32), strict=True))
@@ -63,6 +68,11 @@ class CachedVectors:
     async def embed(self, texts: Sequence[str], role: Role) -> FloatArray:
         """Return the vectors of `texts`."""
         keys = [hashlib.sha1(f"{role}\0{text}".encode(), usedforsecurity=False).hexdigest() for text in texts]
+        known = next(((key, text) for key, text in zip(keys, texts, strict=True) if key in self._known), None)
+        if known and not self._checked:
+            self._checked = True
+            if float((await self._inner.embed([known[1]], role))[0] @ self._known[known[0]]) < _ALIKE:
+                self._known.clear()
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         if missing:
             vectors = await self._inner.embed(list(missing.values()), role)
