@@ -85,16 +85,17 @@ class Gate(Consolidation):
         check_new(new, self._clock())
         [index] = await index_texts(self._embedder, [new.content])
         prepared = PreparedMemory(self._ids(self._clock()), new, index)
-        explicit = None
-        if candidate.supersedes is not None:
-            explicit = await self._repo.get(candidate.supersedes, user_id=candidate.user_id, agent_id=None)
-        else:
+        if candidate.supersedes is None:
             back = await self._retracted(candidate.user_id, new.content)
             if back is not None:
                 reason = f"the claim was retracted ({back}); retraction can be undone"
                 return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
         for attempt in range(_ATTEMPTS):
             version = (await self._repo.scope(candidate.user_id)).version
+            explicit = None
+            if candidate.supersedes is not None:
+                explicit = await self._current(candidate.supersedes, candidate.user_id)
+                candidate = replace(candidate, supersedes=explicit.id)
             near = await self._neighbours(new, index, explicit, version)
             checked = version if attempt < _ATTEMPTS - 1 else None
             done = await self._carry_out(prepared, near, judged, candidate, checked)
@@ -126,13 +127,37 @@ class Gate(Consolidation):
                 return retraction.memory_id
         return None
 
+    async def _current(self, memory_id: UUID, user_id: str) -> Memory:
+        """Return what a candidate corrects: the memory itself, or what has taken its place since. Raises NotFound."""
+        memory = last = await self._repo.get(memory_id, user_id=user_id, agent_id=None)
+        seen = set()
+        while last.superseded_by is not None and last.superseded_by not in seen:
+            seen.add(last.superseded_by)
+            try:
+                last = await self._repo.get(last.superseded_by, user_id=user_id, agent_id=None, deleted=True)
+            except NotFound:
+                break  # it was purged
+            memory = memory if last.deleted_at else last
+        return memory
+
     async def _neighbours(
         self, new: NewMemory, index: IndexEntry, explicit: Memory | None, version: int
     ) -> list[Neighbour]:
+        """Return the memories nearest to a new one: of the current ones, and of those current when it happened."""
+        now = self._clock()
+        at = now if new.occurred_at is None else utc(new.occurred_at)
+        near = {n.memory.id: n for n in await self._nearest(new, index, version, now)}
+        if at < now:
+            near = {n.memory.id: n for n in await self._nearest(new, index, version, at)} | near
+        if explicit is not None:
+            near.setdefault(explicit.id, Neighbour(explicit, 0.0))
+        return list(near.values())
+
+    async def _nearest(self, new: NewMemory, index: IndexEntry, version: int, valid_at: datetime) -> list[Neighbour]:
         query = Query(
             user_id=new.user_id,
             filters=Filters(agent_id=new.agent_id),
-            valid_at=self._clock(),
+            valid_at=valid_at,
             vector=index.vectors[0],
             terms=[],
             repeats=[],
@@ -145,10 +170,7 @@ class Gate(Consolidation):
         passages = candidates.passage[order].tolist()
         found = await self._repo.fetch(query, ids, passages) if ids else {}
         cosines = dict(zip(ids, map(float, candidates.cosine[order]), strict=True))
-        near = [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
-        if explicit is not None and all(n.memory.id != explicit.id for n in near):
-            near.append(Neighbour(explicit, 0.0))
-        return near
+        return [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
 
     async def _carry_out(
         self,
@@ -170,22 +192,22 @@ class Gate(Consolidation):
             floor=floor if candidate.similarity is None else candidate.similarity,
             same=card.duplicate_threshold if candidate.similarity is None else candidate.similarity,
             at=at,
+            now=now,
+            event=candidate.occurred_at is not None and new.memory_type is MemoryType.EPISODIC,
             supersedes=candidate.supersedes,
         )
-        if judged.too_low is not None and decision.outcome is not Outcome.SUPERSEDED:
+        corrects = decision.outcome is Outcome.SUPERSEDED and decision.until is None
+        if judged.too_low is not None and not corrects:
             return Remembered(Outcome.SKIPPED, None, judged.rating.value, None, judged.too_low, scored_by=judged.by)
         if decision.target is not None:
             return await self._merge(decision, decision.target, prepared, judged, version)
-        over = [memory.id for memory in decision.over]
-        stays = [
-            as_new(memory, memory.occurred_at, content=rest)
-            for memory in decision.over
-            if memory.id != candidate.supersedes and (rest := what_stays(new.content, memory.content)) is not None
-        ]
+        over, until = [memory.id for memory in decision.over], decision.until
+        stays = _what_stays(new, decision, near, candidate.supersedes)
         indexes = await index_texts(self._embedder, [rest.content for rest in stays]) if stays else []
         stored = await self._repo.admit(
             [prepared, *(PreparedMemory(self._ids(now), *each) for each in zip(stays, indexes, strict=True))],
             over,
+            until=until,
             version=version,
             valid_from=at,
             reason=decision.reason,
@@ -202,6 +224,7 @@ class Gate(Consolidation):
             f"{judged.rating.reason}; {decision.reason}",
             tuple(over),
             judged.by,
+            stored.memory.superseded_by,
         )
 
     async def _merge(
@@ -226,7 +249,13 @@ class Gate(Consolidation):
             return None
         reason = f"{judged.rating.reason}; {decision.reason}"
         return Remembered(
-            Outcome.MERGED, memory.id, judged.rating.value, decision.similarity, reason, scored_by=judged.by
+            Outcome.MERGED,
+            memory.id,
+            judged.rating.value,
+            decision.similarity,
+            reason,
+            scored_by=judged.by,
+            superseded_by=memory.superseded_by,
         )
 
     # -- retraction ----------------------------------------------------------------------------
@@ -271,6 +300,23 @@ class Gate(Consolidation):
         )
         self._observer.operation("retract", "undone")
         return restored
+
+
+def _what_stays(
+    new: NewMemory, decision: Decision, near: Sequence[Neighbour], supersedes: UUID | None
+) -> list[NewMemory]:
+    """Return the statements of what ends that do not end with it, as memories of their own."""
+    stays = [
+        as_new(memory, memory.occurred_at, content=rest)
+        for memory in decision.over
+        if memory.id != supersedes
+        and memory.superseded_by is None  # else they stayed when it ended
+        and (rest := what_stays(new.content, memory.content)) is not None
+    ]
+    for later in [n.memory for n in near if decision.until is not None and n.memory.id == decision.until.by]:
+        rest = what_stays(later.content, new.content)
+        stays += [] if rest is None else [replace(new, content=rest)]
+    return stays
 
 
 def _new_memory(candidate: Candidate, judged: _Judged) -> NewMemory:

@@ -31,6 +31,7 @@ async def test_remembering_answers_201_for_what_is_new_and_200_for_the_rest(
         "reason": "preference; it is new",
         "superseded": [],
         "scored_by": "rules",
+        "superseded_by": None,
     }
     assert skipped.json()["id"] is None
 
