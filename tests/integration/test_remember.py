@@ -474,6 +474,7 @@ async def test_what_two_people_say_of_one_thing_may_correct_it(real: MemoryServi
     ("old", "new"),
     [
         ("User is a vegetarian.", "User eats meat again."),
+        ("I work for Nokia", "lol anyway, guess what, I joined Ericsson last month, isn't that great?"),
         ("Laura is my girlfriend.", "Laura and I broke up."),
         ("我们每天九点开晨会。", "晨会改到十点了。"),
         ("福岡に住んでいます。", "今は札幌に住んでいます。"),

@@ -49,9 +49,15 @@ _VERSION = re.compile(
 )
 
 
-def contradicts(new: str | Statement, old: str) -> str | None:
-    """Return why `old` is no longer true if `new` is, or None. Both are about like matters (by their cosine)."""
+def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | None:
+    """Return why `old` is no longer true if `new` is, or None.
+
+    Both are about like matters (by their cosine); if not `alike`, only another object of one fact tells.
+    """
     now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
+    same = _same_facts(now, was)
+    if not alike:
+        return _another_object(now, same)
     if max(len(now.text), len(was.text)) > MAX_COMPARED_CHARS:
         related: Relation = "other"
     else:
@@ -60,10 +66,8 @@ def contradicts(new: str | Statement, old: str) -> str | None:
         return "it says the opposite"
     if related == "equal":
         return None
-    same = _same_facts(now, was)
-    for fact, other in same:
-        if fact.subject == other.subject and not fact.agrees(other) and (fact.predicate != USED_FOR or now.corrects):
-            return f"the same subject {fact.predicate} something else"
+    if why := _another_object(now, same):
+        return why
     if _another_version(now, was):
         return "another version of the same"
     if _ends(now, was):
@@ -93,6 +97,13 @@ def _same_facts(now: Statement, was: Statement) -> list[tuple[Fact, Fact]]:
         for other in was.facts
         if fact.predicate == other.predicate or (fact.predicate == CHANGED and other.predicate in STATES)
     ]
+
+
+def _another_object(now: Statement, same: list[tuple[Fact, Fact]]) -> str | None:
+    for fact, other in same:
+        if fact.subject == other.subject and not fact.agrees(other) and (fact.predicate != USED_FOR or now.corrects):
+            return f"the same subject {fact.predicate} something else"
+    return None
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

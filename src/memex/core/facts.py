@@ -55,6 +55,9 @@ _ATTRIBUTE_JA = (
     "(?:一番)?好きな.{1,6}|データベース|職業|主治医|デフォルトブランチ|メール|携帯|上司|会社|車|専攻|専門|納期|住まい|デプロイ先|エディタ|体重|身長|番号"
 )
 
+# When the subject did it is no part of who it is.
+_TIMES_ZH = _rx(r"上个?(?:周|月|星期|礼拜)|昨[天晚]|前[天年]|去年|今[天年]|最近|现在|目前|已经|终于|刚刚?|其实")
+
 CHANGED = "changed to"
 USED_FOR = "used for"  # several things may be; only a change from one to another tells that one is over
 # What a change of the subject ends, whatever the predicate was.
@@ -64,7 +67,7 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
         _rx(
-            rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
+            rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| finally| actually| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
             rf"(?= (?:in|last|next|this|since|for|with|now)\b|$|[,;])"
         ),
     ),
@@ -78,7 +81,7 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "works for",
         _rx(
-            rf"{_WHO}(?: now| currently| just)* (?:works?|started(?: (?:working|a new job|a job))?|joined|got a (?:new )?job)(?: now)? ?(?:at|for|with)? (?P<o>(?!as\b|on\b|from\b|learning\b|the\b|a\b)[\w ]+?)"
+            rf"{_WHO}(?: now| currently| just| recently| finally| actually)* (?:works?|started(?: (?:working|a new job|a job))?|joined|got a (?:new )?job)(?: now)? ?(?:at|for|with)? (?P<o>(?!as\b|on\b|from\b|learning\b|the\b|a\b)[\w ]+?)"
             r"(?= (?:as|in|on|last|since|this|now)\b|$|[,;])"
         ),
     ),
@@ -243,7 +246,7 @@ def facts(said: str) -> list[Fact]:
             match = pattern.search(sentence) if needs is None or any(map(sentence.__contains__, needs)) else None
             if match is None:
                 continue
-            subject = frozenset(units(match["s"] or "")) - {"新"}
+            subject = frozenset(units(_TIMES_ZH.sub("", match["s"] or ""))) - {"新"}
             parts = match.groupdict()
             spelled = next((value for name, value in parts.items() if name[0] == "o" and value), "").strip()
             thing = frozenset(units(spelled))

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from itertools import chain
 
+from .asides import without_asides
 from .fold import fold
 from .moment import passes
 from .passages import sentences
@@ -222,7 +223,7 @@ def rate(text: str) -> Rating:
 
     A turn ("Name: text") is rated by what is said. The bounds are 1 and 10.
     """
-    parts = [fold(part).replace("\u2019", "'") for part in sentences_judged(text)]
+    parts = [without_asides(fold(part).replace("\u2019", "'")) for part in sentences_judged(text)]
     if not parts:
         return Rating(1.0, "it says nothing")
     judged = [_judge(part) for part in parts]

@@ -170,9 +170,9 @@ def decide(
 
     From the cosine `floor` on two texts may be about the same, and their words decide; from `same` on
     a few words more or less do not matter. What ends a fact may be put in quite other words, so a
-    contradiction is looked for from a little below `floor` on. `at` is when the candidate happened: what happened later
-    than it, until `now`, is never superseded by it, and ends it. An `event` is the same as another only if both
-    happened at one time.
+    contradiction is looked for from a little below `floor` on, and one of the same fact whatever the cosine.
+    `at` is when the candidate happened: what happened later than it, until `now`, is never superseded by it,
+    and ends it. An `event` is the same as another only if both happened at one time.
     """
     nearest = max((n.similarity for n in neighbours), default=None)
     near_first = sorted(
@@ -187,13 +187,14 @@ def decide(
     endings: list[Ending] = []
     for near in near_first:
         memory = near.memory
-        if near is explicit or near.similarity < floor - _BELOW_FLOOR * (same - floor):
+        if near is explicit:
             continue
+        alike = near.similarity >= floor - _BELOW_FLOOR * (same - floor)
         if memory.occurred_at > at:
-            if memory.occurred_at <= now and contradicts(memory.content, text):
+            if memory.occurred_at <= now and contradicts(memory.content, text, alike=alike):
                 endings.append(Ending(_start(memory, after=at), memory.id))
             continue
-        why = contradicts(statement, memory.content)
+        why = contradicts(statement, memory.content, alike=alike)
         if why and not memory.pinned and len(over) < _MOST_SUPERSEDED:
             over.append(memory)
             reason = reason or why
