@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from memex.core.claims import restates
 from memex.core.importance import Rating
 from memex.core.lifecycle import (
     Candidate,
@@ -23,6 +22,8 @@ from memex.core.lifecycle import (
     what_stays,
 )
 from memex.core.memory import Filters, Memory, MemoryType, NewMemory, as_new, utc
+from memex.core.reading import Statement
+from memex.core.reclaiming import reclaims
 from memex.core.redact import REDACTED, redact
 from memex.core.render import is_rendered
 from memex.protocol.errors import NotFound, Unavailable
@@ -122,8 +123,9 @@ class Gate(Consolidation):
 
     async def _retracted(self, user_id: str, text: str) -> UUID | None:
         """Return the retracted memory whose claim the text makes again."""
+        told = Statement(text)
         for retraction in await self._repo.retractions(user_id):
-            if restates(text, retraction.content):
+            if reclaims(told, Statement(retraction.content)):
                 return retraction.memory_id
         return None
 

@@ -273,14 +273,25 @@ async def test_secrets_are_not_kept(real: MemoryService) -> None:
     assert "sk-abc" not in (await real.get(kept.id)).content
 
 
-@pytest.mark.parametrize("text", ["I like green tea.", "我喜欢绿茶。", "緑茶が好きです。"])
-async def test_a_retracted_claim_does_not_come_back_until_it_is_undone(real: MemoryService, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("I like green tea.", "I really like green tea!"),
+        ("我喜欢绿茶。", "我很喜欢绿茶"),
+        ("緑茶が好きです。", "緑茶がとても好きです。"),
+        ("I live in Oslo", "By the way, my home is in Oslo"),
+        ("我住在东京", "我的家在东京"),
+        ("東京に住んでいます", "自宅は東京です"),
+    ],
+)
+async def test_a_retracted_claim_does_not_come_back_until_it_is_undone(
+    real: MemoryService, text: str, again: str
+) -> None:
     first = await say(real, text)
     assert first.id is not None
     gone = await real.retract(first.id, reason="a misunderstanding", user_id="ann", agent_id="scout")
     assert gone.deleted_at is not None
     assert (await real.history(first.id))[-1].reason == "a misunderstanding"
-    again = {"I": "I really like green tea!", "我": "我很喜欢绿茶", "緑": "緑茶がとても好きです。"}[text[0]]
     refused = await say(real, again)
     assert (refused.outcome, str(first.id) in refused.reason) == ("skipped", True)
     await real.tidy(tombstone_days=0)

@@ -74,8 +74,8 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
         return "it is said to be over"
     if kind := _other_value(now, was):
         return f"another {kind}"
-    # Who is told of has to be the same where both texts say it.
-    apart = any(a.predicate == b.predicate and a.subject != b.subject for a, b in same)
+    # Who is told of has to be the same where both texts say it, and what is told of him something else.
+    apart = any(a.predicate == b.predicate and (a.subject != b.subject or a.object == b.object) for a, b in same)
     if related != "other" or apart or not (now.corrects or now.changes) or now.adds or not now.real:
         return None
     if (

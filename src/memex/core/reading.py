@@ -51,6 +51,11 @@ class Statement:
         return facts("\n".join(sentence for sentence in sentences(self.said) if asserted(sentence)))
 
     @cached_property
+    def loose_facts(self) -> list[Fact]:
+        """Facts that it states, also in words that may mean something else."""
+        return facts(self.said, loosely=True)
+
+    @cached_property
     def ended(self) -> list[Ended]:
         """What it says is over."""
         return ended(self.said)
