@@ -26,7 +26,7 @@ from memex.core.reading import Statement
 from memex.core.reclaiming import reclaims
 from memex.core.redact import REDACTED, redact
 from memex.core.render import is_rendered
-from memex.protocol.errors import NotFound, Unavailable
+from memex.protocol.errors import Conflict, NotFound, Unavailable
 
 from .checks import check_candidate, check_new, check_reason, check_scope
 from .consolidation import Consolidation
@@ -56,7 +56,7 @@ class _Judged:
 
 
 class Gate(Consolidation):
-    """Remembering and retracting."""
+    """Remembering, retracting and bringing back."""
 
     async def remember(self, candidate: Candidate) -> Remembered:
         """Let a candidate pass the gate; the answer says what became of it.
@@ -174,6 +174,11 @@ class Gate(Consolidation):
         cosines = dict(zip(ids, map(float, candidates.cosine[order]), strict=True))
         return [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
 
+    @property
+    def _familiar(self) -> float:
+        card = self._embedder.card
+        return card.similarity_floor + _LEAST_FAMILIAR * (card.similarity_ceiling - card.similarity_floor)
+
     async def _carry_out(
         self,
         prepared: PreparedMemory,
@@ -184,15 +189,13 @@ class Gate(Consolidation):
     ) -> Remembered | None:
         """Decide and write. None if the scope changed meanwhile."""
         new = prepared.new
-        card = self._embedder.card
-        floor = card.similarity_floor + _LEAST_FAMILIAR * (card.similarity_ceiling - card.similarity_floor)
         now = self._clock()
         at = now if new.occurred_at is None else utc(new.occurred_at)
         decision = decide(
             new.content,
             near,
-            floor=floor if candidate.similarity is None else candidate.similarity,
-            same=card.duplicate_threshold if candidate.similarity is None else candidate.similarity,
+            floor=self._familiar if candidate.similarity is None else candidate.similarity,
+            same=self._embedder.card.duplicate_threshold if candidate.similarity is None else candidate.similarity,
             at=at,
             now=now,
             event=candidate.occurred_at is not None and new.memory_type is MemoryType.EPISODIC,
@@ -287,7 +290,7 @@ class Gate(Consolidation):
         """Undo a retraction: the claim may come back, and its memory is current again (None if purged meanwhile).
 
         Raises:
-            InvalidInput, NotFound, Conflict, Unavailable.
+            InvalidInput, NotFound, Conflict (it is not retracted, or see `restore`), Unavailable.
         """
         check_scope(user_id, agent_id)
         try:
@@ -296,12 +299,40 @@ class Gate(Consolidation):
             if await self._repo.unretract(memory_id, user_id=user_id, agent_id=agent_id):
                 return None
             raise
-        [index] = await index_texts(self._embedder, [memory.content])
-        restored = await self._repo.restore(
-            memory_id, memory.content, index, user_id=user_id, agent_id=agent_id, now=self._clock()
-        )
+        if not await self._repo.is_retracted(memory_id):
+            how = "it was deleted: restore it" if memory.deleted_at else "it is there"
+            raise Conflict(f"memory {memory_id} is not retracted; {how}", existing_id=str(memory_id))
+        restored = await self._bring_back(memory, user_id=user_id, agent_id=agent_id)
         self._observer.operation("retract", "undone")
         return restored
+
+    async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
+        """Bring a deleted memory back. A correction does not come back after what says otherwise since.
+
+        Raises:
+            InvalidInput, NotFound, Conflict (the same or the contrary is there), Unavailable.
+        """
+        check_scope(user_id, agent_id)
+        memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
+        memory = await self._bring_back(memory, user_id=user_id, agent_id=agent_id)
+        self._observer.operation("restore", "restored")
+        return memory
+
+    async def _bring_back(self, memory: Memory, *, user_id: str | None, agent_id: str | None) -> Memory:
+        [index] = await index_texts(self._embedder, [memory.content])
+        now = self._clock()
+        if memory.deleted_at is not None and memory.superseded_by is None and memory.valid_from is not None:
+            version = (await self._repo.scope(memory.user_id)).version
+            near = await self._nearest(as_new(memory, memory.occurred_at), index, version, now)
+            same = self._embedder.card.duplicate_threshold
+            until = decide(memory.content, near, floor=self._familiar, same=same, at=memory.occurred_at, now=now).until
+            if until is not None:
+                raise Conflict(
+                    f"{until.by} says otherwise since {until.at.isoformat(timespec='seconds')}: "
+                    f"delete or retract it before {memory.id} is restored",
+                    existing_id=str(until.by),
+                )
+        return await self._repo.restore(memory.id, memory.content, index, user_id=user_id, agent_id=agent_id, now=now)
 
 
 def _what_stays(

@@ -100,6 +100,9 @@ class LifecycleRepo(MemoryRepo, Protocol):
     async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
         """Let the claim come back; return whether there was a retraction."""
 
+    async def is_retracted(self, memory_id: UUID) -> bool:
+        """Whether the claim of a memory is retracted."""
+
     async def retractions(self, user_id: str) -> Sequence[Retraction]:
         """Return the user's retractions, newest first (the newest thousands of them)."""
 

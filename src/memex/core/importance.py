@@ -13,6 +13,7 @@ from itertools import chain
 
 from .asides import without_asides
 from .fold import fold
+from .memory import LEAST_RATING, MOST_RATING
 from .moment import passes
 from .passages import sentences
 from .signs import Signs
@@ -225,7 +226,7 @@ def rate(text: str) -> Rating:
     """
     parts = [without_asides(fold(part).replace("\u2019", "'")) for part in sentences_judged(text)]
     if not parts:
-        return Rating(1.0, "it says nothing")
+        return Rating(LEAST_RATING, "it says nothing")
     judged = [_judge(part) for part in parts]
     kept = [part for part, (reasons, against) in zip(parts, judged, strict=True) if reasons and not against]
     reasons = list(dict.fromkeys(chain.from_iterable(r for r, against in judged if not against)))
@@ -235,14 +236,16 @@ def rate(text: str) -> Rating:
         kept = [part for part in parts if _states(part)]
         reasons = [STATEMENT] if 2 * len(kept) > len(parts) else []
     if not reasons:
-        return Rating(max(1.0, _BASE - _DOUBT * len(against)), ", ".join(against) or "of the moment, or too little")
+        return Rating(
+            max(LEAST_RATING, _BASE - _DOUBT * len(against)), ", ".join(against) or "of the moment, or too little"
+        )
     value = _BASE + _FIRST_REASON + _FURTHER_REASON * (len(reasons) - 1)
     if any(_DATED.search(part) for part in kept):
         value += _FURTHER_REASON
         reasons.append("a date")
     if _WANTED in reasons:
         value += 2 * _FURTHER_REASON
-    return Rating(min(10.0, value), ", ".join(reasons))
+    return Rating(min(MOST_RATING, value), ", ".join(reasons))
 
 
 def sentences_judged(text: str) -> list[str]:

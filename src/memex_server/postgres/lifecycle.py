@@ -168,6 +168,11 @@ class PostgresLifecycleRepo(PostgresRepo):
             gone = await connection.fetchval(self._cycle["unretract"], memory_id, user_id, agent_id)
         return gone is not None
 
+    async def is_retracted(self, memory_id: UUID) -> bool:
+        """See the port."""
+        async with self._db.connection() as connection:
+            return bool(await connection.fetchval(self._cycle["is_retracted"], memory_id))
+
     async def retractions(self, user_id: str) -> Sequence[Retraction]:
         """See the port."""
         shard = shard_key(self._tenant, user_id)

@@ -47,6 +47,9 @@ ON CONFLICT (shard, memory_id) DO UPDATE SET reason = $7, actor = $8, at = $9, o
 -- name: retractions
 SELECT memory_id, content, reason, at FROM retractions WHERE shard = $1 AND user_id = $2 ORDER BY at DESC LIMIT $3
 
+-- name: is_retracted
+SELECT EXISTS (SELECT FROM retractions WHERE memory_id = $1)
+
 -- name: unretract
 DELETE FROM retractions
 WHERE memory_id = $1 AND ($2::text IS NULL OR user_id = $2) AND ($3::text IS NULL OR agent_id = $3)
