@@ -11,6 +11,7 @@ from memex.core.filters import invalid_metadata_reason
 from memex.core.forgetting import Policy
 from memex.core.lifecycle import Candidate
 from memex.core.memory import (
+    LEAST_RATING,
     MAX_CONTENT_CHARS,
     MAX_ID_CHARS,
     MAX_QUERY_CHARS,
@@ -18,6 +19,7 @@ from memex.core.memory import (
     MAX_TAG_CHARS,
     MAX_TAGS,
     MAX_TOP_K,
+    MOST_RATING,
     NewMemory,
     Patch,
     SearchRequest,
@@ -48,8 +50,8 @@ MAX_TOKEN_BUDGET = 200_000
 
 def check_new(new: NewMemory, now: datetime) -> None:
     """Refuse a new memory that cannot be stored `now`. Raises InvalidInput."""
-    _text("agent_id", new.agent_id, MAX_ID_CHARS)
-    _text("user_id", new.user_id, MAX_ID_CHARS)
+    _id("agent_id", new.agent_id)
+    _id("user_id", new.user_id)
     _content("content", new.content)
     _number("importance", new.importance, 0, 2)
     _tags(new.tags)
@@ -67,15 +69,15 @@ def check_budget(token_budget: int) -> None:
 
 def check_candidate(candidate: Candidate) -> None:
     """Refuse a candidate that cannot be judged. Raises InvalidInput."""
-    _text("agent_id", candidate.agent_id, MAX_ID_CHARS)
-    _text("user_id", candidate.user_id, MAX_ID_CHARS)
+    _id("agent_id", candidate.agent_id)
+    _id("user_id", candidate.user_id)
     _content("text", candidate.text)
     _tags(candidate.tags)
     _optional_text("source", candidate.source)
     _optional_text("session_id", candidate.session_id)
     _time("occurred_at", candidate.occurred_at)
     if candidate.threshold is not None:
-        _number("threshold", candidate.threshold, 0, 11)
+        _number("threshold", candidate.threshold, LEAST_RATING, MOST_RATING)
     if candidate.similarity is not None:
         _number("dedup_similarity", candidate.similarity, 0, 1)
 
@@ -127,23 +129,23 @@ def check_scope(user_id: str | None, agent_id: str | None, tags: Iterable[str] =
     """Refuse names that no memory can have. Raises InvalidInput."""
     for field, value in (("user_id", user_id), ("agent_id", agent_id)):
         if value is not None:
-            _text(field, value, MAX_ID_CHARS)
+            _id(field, value)
     _tags(tags)
 
 
 def check_key(key: str) -> None:
     """Refuse an idempotency key that cannot be kept. Raises InvalidInput."""
-    _text("Idempotency-Key", key, _MAX_KEY_CHARS)
+    _id("Idempotency-Key", key, _MAX_KEY_CHARS)
 
 
 def check_search(request: SearchRequest) -> None:
     """Refuse a search that makes no sense. Raises InvalidInput."""
     filters = request.filters
-    _text("user_id", request.user_id, MAX_ID_CHARS)
+    _id("user_id", request.user_id)
     _text("query", request.query, MAX_QUERY_CHARS)
     _number("top_k", request.top_k, 1, MAX_TOP_K)
     if filters.agent_id is not None:
-        _text("agent_id", filters.agent_id, MAX_ID_CHARS)
+        _id("agent_id", filters.agent_id)
     if request.alpha is not None:
         _number("alpha", request.alpha, 0, 1)
         if request.weights is not None:
@@ -166,12 +168,23 @@ def _text(field: str, value: str, most: int) -> None:
 
 
 def _optional_text(field: str, value: str | None) -> None:
-    if value is not None:
-        _text(field, value, MAX_ID_CHARS if field == "session_id" else MAX_SOURCE_CHARS)
+    if value is not None and field == "session_id":
+        _id(field, value)
+    elif value is not None:
+        _text(field, value, MAX_SOURCE_CHARS)
+
+
+def _id(field: str, value: str, most: int = MAX_ID_CHARS) -> None:
+    _text(field, value, most)
+    _visible(field, value)
 
 
 def _content(field: str, value: str) -> None:
     _text(field, value, MAX_CONTENT_CHARS)
+    _visible(field, value)
+
+
+def _visible(field: str, value: str) -> None:
     if is_blank(value):
         raise InvalidInput(f"{field} must not be blank: it has no character that can be seen", field=field)
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
 
-from memex.core.claims import restates
 from memex.core.memory import Memory, MemoryType, NewMemory
 from memex.core.passages import sentences
+from memex.core.reading import Statement
+from memex.core.reclaiming import reclaims
 from memex.core.summarize import summarize
 from memex.protocol.errors import Conflict, MemexError, NotFound, Unavailable
 
@@ -191,13 +192,13 @@ class Consolidation(Parts):
         if len(sources) < 2:
             return None, sources
         texts = [memory.content for memory in sources]
-        retracted = [retraction.content for retraction in await self._repo.retractions(user_id)]
+        retracted = [Statement(retraction.content) for retraction in await self._repo.retractions(user_id)]
         # A retracted claim stays where somebody told it, but a summary does not tell it again.
         without = [
             sentence
             for text in (texts if retracted else [])
             for sentence in sentences(text)
-            if any(restates(sentence, claim) for claim in retracted)
+            if any(reclaims(told, claim) for told in [Statement(sentence)] for claim in retracted)
         ]
         content = summarize(texts, without=without)
         # Of batches in which nothing tells anything ("ok", "yes") something stands for them nevertheless.

@@ -11,8 +11,9 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from memex.core.claims import restates
 from memex.core.memory import Memory, MemoryType, NewMemory
+from memex.core.reading import Statement
+from memex.core.reclaiming import reclaims
 from memex.core.redact import redact
 from memex.protocol.errors import MemexError, NotFound
 from memex.protocol.models import (
@@ -120,11 +121,11 @@ class Extraction:
     async def _wanted(self, source: Memory, items: Sequence[_Item]) -> list[_Item]:
         """Leave out what was deleted or retracted: it does not come back by itself."""
         buried = await self._repo.buried([new for _, new in items])
-        retracted = await self._memories.retractions(source.user_id)
+        retracted = [Statement(claim.content) for claim in await self._memories.retractions(source.user_id)]
         return [
             item
             for item, gone in zip(items, buried, strict=True)
-            if not gone and not any(restates(item[1].content, claim.content) for claim in retracted)
+            if not gone and not any(reclaims(Statement(item[1].content), claim) for claim in retracted)
         ]
 
     async def _fail(self, one: Claimed, error: str) -> None:

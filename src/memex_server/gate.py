@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from memex.core.claims import restates
 from memex.core.importance import Rating
 from memex.core.lifecycle import (
     Candidate,
@@ -23,9 +22,11 @@ from memex.core.lifecycle import (
     what_stays,
 )
 from memex.core.memory import Filters, Memory, MemoryType, NewMemory, as_new, utc
+from memex.core.reading import Statement
+from memex.core.reclaiming import reclaims
 from memex.core.redact import REDACTED, redact
 from memex.core.render import is_rendered
-from memex.protocol.errors import NotFound, Unavailable
+from memex.protocol.errors import Conflict, NotFound, Unavailable
 
 from .checks import check_candidate, check_new, check_reason, check_scope
 from .consolidation import Consolidation
@@ -55,7 +56,7 @@ class _Judged:
 
 
 class Gate(Consolidation):
-    """Remembering and retracting."""
+    """Remembering, retracting and bringing back."""
 
     async def remember(self, candidate: Candidate) -> Remembered:
         """Let a candidate pass the gate; the answer says what became of it.
@@ -85,16 +86,17 @@ class Gate(Consolidation):
         check_new(new, self._clock())
         [index] = await index_texts(self._embedder, [new.content])
         prepared = PreparedMemory(self._ids(self._clock()), new, index)
-        explicit = None
-        if candidate.supersedes is not None:
-            explicit = await self._repo.get(candidate.supersedes, user_id=candidate.user_id, agent_id=None)
-        else:
+        if candidate.supersedes is None:
             back = await self._retracted(candidate.user_id, new.content)
             if back is not None:
                 reason = f"the claim was retracted ({back}); retraction can be undone"
                 return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
         for attempt in range(_ATTEMPTS):
             version = (await self._repo.scope(candidate.user_id)).version
+            explicit = None
+            if candidate.supersedes is not None:
+                explicit = await self._current(candidate.supersedes, candidate.user_id)
+                candidate = replace(candidate, supersedes=explicit.id)
             near = await self._neighbours(new, index, explicit, version)
             checked = version if attempt < _ATTEMPTS - 1 else None
             done = await self._carry_out(prepared, near, judged, candidate, checked)
@@ -121,18 +123,43 @@ class Gate(Consolidation):
 
     async def _retracted(self, user_id: str, text: str) -> UUID | None:
         """Return the retracted memory whose claim the text makes again."""
+        told = Statement(text)
         for retraction in await self._repo.retractions(user_id):
-            if restates(text, retraction.content):
+            if reclaims(told, Statement(retraction.content)):
                 return retraction.memory_id
         return None
+
+    async def _current(self, memory_id: UUID, user_id: str) -> Memory:
+        """Return what a candidate corrects: the memory itself, or what has taken its place since. Raises NotFound."""
+        memory = last = await self._repo.get(memory_id, user_id=user_id, agent_id=None)
+        seen = set()
+        while last.superseded_by is not None and last.superseded_by not in seen:
+            seen.add(last.superseded_by)
+            try:
+                last = await self._repo.get(last.superseded_by, user_id=user_id, agent_id=None, deleted=True)
+            except NotFound:
+                break  # it was purged
+            memory = memory if last.deleted_at else last
+        return memory
 
     async def _neighbours(
         self, new: NewMemory, index: IndexEntry, explicit: Memory | None, version: int
     ) -> list[Neighbour]:
+        """Return the memories nearest to a new one: of the current ones, and of those current when it happened."""
+        now = self._clock()
+        at = now if new.occurred_at is None else utc(new.occurred_at)
+        near = {n.memory.id: n for n in await self._nearest(new, index, version, now)}
+        if at < now:
+            near = {n.memory.id: n for n in await self._nearest(new, index, version, at)} | near
+        if explicit is not None:
+            near.setdefault(explicit.id, Neighbour(explicit, 0.0))
+        return list(near.values())
+
+    async def _nearest(self, new: NewMemory, index: IndexEntry, version: int, valid_at: datetime) -> list[Neighbour]:
         query = Query(
             user_id=new.user_id,
             filters=Filters(agent_id=new.agent_id),
-            valid_at=self._clock(),
+            valid_at=valid_at,
             vector=index.vectors[0],
             terms=[],
             repeats=[],
@@ -145,10 +172,12 @@ class Gate(Consolidation):
         passages = candidates.passage[order].tolist()
         found = await self._repo.fetch(query, ids, passages) if ids else {}
         cosines = dict(zip(ids, map(float, candidates.cosine[order]), strict=True))
-        near = [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
-        if explicit is not None and all(n.memory.id != explicit.id for n in near):
-            near.append(Neighbour(explicit, 0.0))
-        return near
+        return [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
+
+    @property
+    def _familiar(self) -> float:
+        card = self._embedder.card
+        return card.similarity_floor + _LEAST_FAMILIAR * (card.similarity_ceiling - card.similarity_floor)
 
     async def _carry_out(
         self,
@@ -160,32 +189,30 @@ class Gate(Consolidation):
     ) -> Remembered | None:
         """Decide and write. None if the scope changed meanwhile."""
         new = prepared.new
-        card = self._embedder.card
-        floor = card.similarity_floor + _LEAST_FAMILIAR * (card.similarity_ceiling - card.similarity_floor)
         now = self._clock()
         at = now if new.occurred_at is None else utc(new.occurred_at)
         decision = decide(
             new.content,
             near,
-            floor=floor if candidate.similarity is None else candidate.similarity,
-            same=card.duplicate_threshold if candidate.similarity is None else candidate.similarity,
+            floor=self._familiar if candidate.similarity is None else candidate.similarity,
+            same=self._embedder.card.duplicate_threshold if candidate.similarity is None else candidate.similarity,
             at=at,
+            now=now,
+            event=candidate.occurred_at is not None and new.memory_type is MemoryType.EPISODIC,
             supersedes=candidate.supersedes,
         )
-        if judged.too_low is not None and decision.outcome is not Outcome.SUPERSEDED:
+        corrects = decision.outcome is Outcome.SUPERSEDED and decision.until is None
+        if judged.too_low is not None and not corrects:
             return Remembered(Outcome.SKIPPED, None, judged.rating.value, None, judged.too_low, scored_by=judged.by)
         if decision.target is not None:
             return await self._merge(decision, decision.target, prepared, judged, version)
-        over = [memory.id for memory in decision.over]
-        stays = [
-            as_new(memory, memory.occurred_at, content=rest)
-            for memory in decision.over
-            if memory.id != candidate.supersedes and (rest := what_stays(new.content, memory.content)) is not None
-        ]
+        over, until = [memory.id for memory in decision.over], decision.until
+        stays = _what_stays(new, decision, near, candidate.supersedes)
         indexes = await index_texts(self._embedder, [rest.content for rest in stays]) if stays else []
         stored = await self._repo.admit(
             [prepared, *(PreparedMemory(self._ids(now), *each) for each in zip(stays, indexes, strict=True))],
             over,
+            until=until,
             version=version,
             valid_from=at,
             reason=decision.reason,
@@ -202,6 +229,7 @@ class Gate(Consolidation):
             f"{judged.rating.reason}; {decision.reason}",
             tuple(over),
             judged.by,
+            stored.memory.superseded_by,
         )
 
     async def _merge(
@@ -226,7 +254,13 @@ class Gate(Consolidation):
             return None
         reason = f"{judged.rating.reason}; {decision.reason}"
         return Remembered(
-            Outcome.MERGED, memory.id, judged.rating.value, decision.similarity, reason, scored_by=judged.by
+            Outcome.MERGED,
+            memory.id,
+            judged.rating.value,
+            decision.similarity,
+            reason,
+            scored_by=judged.by,
+            superseded_by=memory.superseded_by,
         )
 
     # -- retraction ----------------------------------------------------------------------------
@@ -256,7 +290,7 @@ class Gate(Consolidation):
         """Undo a retraction: the claim may come back, and its memory is current again (None if purged meanwhile).
 
         Raises:
-            InvalidInput, NotFound, Conflict, Unavailable.
+            InvalidInput, NotFound, Conflict (it is not retracted, or see `restore`), Unavailable.
         """
         check_scope(user_id, agent_id)
         try:
@@ -265,12 +299,57 @@ class Gate(Consolidation):
             if await self._repo.unretract(memory_id, user_id=user_id, agent_id=agent_id):
                 return None
             raise
-        [index] = await index_texts(self._embedder, [memory.content])
-        restored = await self._repo.restore(
-            memory_id, memory.content, index, user_id=user_id, agent_id=agent_id, now=self._clock()
-        )
+        if not await self._repo.is_retracted(memory_id):
+            how = "it was deleted: restore it" if memory.deleted_at else "it is there"
+            raise Conflict(f"memory {memory_id} is not retracted; {how}", existing_id=str(memory_id))
+        restored = await self._bring_back(memory, user_id=user_id, agent_id=agent_id)
         self._observer.operation("retract", "undone")
         return restored
+
+    async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
+        """Bring a deleted memory back. A correction does not come back after what says otherwise since.
+
+        Raises:
+            InvalidInput, NotFound, Conflict (the same or the contrary is there), Unavailable.
+        """
+        check_scope(user_id, agent_id)
+        memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
+        memory = await self._bring_back(memory, user_id=user_id, agent_id=agent_id)
+        self._observer.operation("restore", "restored")
+        return memory
+
+    async def _bring_back(self, memory: Memory, *, user_id: str | None, agent_id: str | None) -> Memory:
+        [index] = await index_texts(self._embedder, [memory.content])
+        now = self._clock()
+        if memory.deleted_at is not None and memory.superseded_by is None and memory.valid_from is not None:
+            version = (await self._repo.scope(memory.user_id)).version
+            near = await self._nearest(as_new(memory, memory.occurred_at), index, version, now)
+            same = self._embedder.card.duplicate_threshold
+            until = decide(memory.content, near, floor=self._familiar, same=same, at=memory.occurred_at, now=now).until
+            if until is not None:
+                raise Conflict(
+                    f"{until.by} says otherwise since {until.at.isoformat(timespec='seconds')}: "
+                    f"delete or retract it before {memory.id} is restored",
+                    existing_id=str(until.by),
+                )
+        return await self._repo.restore(memory.id, memory.content, index, user_id=user_id, agent_id=agent_id, now=now)
+
+
+def _what_stays(
+    new: NewMemory, decision: Decision, near: Sequence[Neighbour], supersedes: UUID | None
+) -> list[NewMemory]:
+    """Return the statements of what ends that do not end with it, as memories of their own."""
+    stays = [
+        as_new(memory, memory.occurred_at, content=rest)
+        for memory in decision.over
+        if memory.id != supersedes
+        and memory.superseded_by is None  # else they stayed when it ended
+        and (rest := what_stays(new.content, memory.content)) is not None
+    ]
+    for later in [n.memory for n in near if decision.until is not None and n.memory.id == decision.until.by]:
+        rest = what_stays(later.content, new.content)
+        stays += [] if rest is None else [replace(new, content=rest)]
+    return stays
 
 
 def _new_memory(candidate: Candidate, judged: _Judged) -> NewMemory:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from memex.core.forgetting import Kept
+from memex.core.lifecycle import Ending
 from memex.core.memory import Memory, NewMemory, Stored
 
 from .ports import IndexEntry, MemoryRepo, PreparedMemory
@@ -69,6 +70,7 @@ class LifecycleRepo(MemoryRepo, Protocol):
         prepared: Sequence[PreparedMemory],
         over: Sequence[UUID],
         *,
+        until: Ending | None,
         version: int | None,
         valid_from: datetime,
         reason: str,
@@ -76,13 +78,15 @@ class LifecycleRepo(MemoryRepo, Protocol):
     ) -> Stored | None:
         """Store memories, and let the first of them supersede `over` from `valid_from` on; return the first.
 
+        With `until` it ends itself, and what it is ended by is true from then on.
+
         None, and nothing done, if the scope is not at `version` any more (None: whatever it is).
         """
 
     async def merge(
         self, merge: Merge, *, version: int | None, actor: str, reason: str, now: datetime
     ) -> Memory | None:
-        """Write the merged memory. None, and nothing done, as in `admit`, or if the target is not current."""
+        """Write the merged memory. None, and nothing done, as in `admit`, or if the target has ended meanwhile."""
 
     async def retract(
         self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, reason: str | None, now: datetime
@@ -95,6 +99,9 @@ class LifecycleRepo(MemoryRepo, Protocol):
 
     async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
         """Let the claim come back; return whether there was a retraction."""
+
+    async def is_retracted(self, memory_id: UUID) -> bool:
+        """Whether the claim of a memory is retracted."""
 
     async def retractions(self, user_id: str) -> Sequence[Retraction]:
         """Return the user's retractions, newest first (the newest thousands of them)."""

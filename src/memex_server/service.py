@@ -290,17 +290,6 @@ class MemoryService(Gate, Forgetting):
         self._observer.operation("delete", "purged" if purge else "deleted")
         return receipt
 
-    async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
-        """Bring a deleted memory back. Raises InvalidInput, NotFound, Conflict, Unavailable."""
-        check_scope(user_id, agent_id)
-        memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
-        [index] = await index_texts(self._embedder, [memory.content])
-        memory = await self._repo.restore(
-            memory_id, memory.content, index, user_id=user_id, agent_id=agent_id, now=self._clock()
-        )
-        self._observer.operation("restore", "restored")
-        return memory
-
     async def history(
         self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
     ) -> list[Version]:

@@ -18,6 +18,7 @@ from typing import Any, get_type_hints
 from urllib.parse import urlsplit
 
 from memex.config import describe as describe_agent
+from memex.core.memory import LEAST_RATING, MOST_RATING
 from memex.protocol.errors import SetupError
 
 from .setting import env_names, parse, setting
@@ -159,7 +160,9 @@ class RateLimitSettings:
 class LifecycleSettings:
     """What is worth remembering, what is condensed, what may fade."""
 
-    remember_threshold: float = setting(7.0, "rating (1 to 10) from which the gate remembers", least=0, most=11)
+    remember_threshold: float = setting(
+        7.0, "rating (1 to 10) from which the gate remembers", least=LEAST_RATING, most=MOST_RATING
+    )
     summarization_enabled: bool = setting(
         True,  # noqa: FBT003 - every setting gives its default first
         "condense old episodic memories in the background",

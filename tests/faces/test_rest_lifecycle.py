@@ -31,6 +31,7 @@ async def test_remembering_answers_201_for_what_is_new_and_200_for_the_rest(
         "reason": "preference; it is new",
         "superseded": [],
         "scored_by": "rules",
+        "superseded_by": None,
     }
     assert skipped.json()["id"] is None
 
@@ -40,6 +41,8 @@ async def test_remembering_answers_201_for_what_is_new_and_200_for_the_rest(
     [
         ("/v1/memories/remember", {"user_id": "ann"}, "text"),
         ("/v1/memories/remember", {"user_id": "ann", "text": "x", "threshold": "high"}, "threshold"),
+        ("/v1/memories/remember", {"user_id": "ann", "text": "x", "threshold": 0}, "threshold"),
+        ("/v1/memories/remember", {"user_id": "ann", "text": "x", "threshold": 11}, "threshold"),
         ("/v1/memories/remember", {"user_id": "ann", "text": "x", "dedup_similarity": 2}, "dedup_similarity"),
         ("/v1/memories/remember", {"user_id": "ann", "text": "a\u0000b"}, "text"),
         ("/v1/context", {"user_id": "ann", "query": "x", "token_budget": 5}, "token_budget"),

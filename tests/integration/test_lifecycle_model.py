@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -46,7 +47,8 @@ class Story:
 
     async def step(self, op: str, text: str, number: int) -> None:
         if op in {"store", "remember", "consolidate", "forget"}:
-            await getattr(self, op)(text, number)
+            with contextlib.suppress(NotFound):  # what a candidate would supersede
+                await getattr(self, op)(text, number)
         elif self.ids:
             with contextlib.suppress(NotFound, Conflict):
                 await self.by_id(op, self.ids[number % len(self.ids)], text)
@@ -58,9 +60,13 @@ class Story:
 
     async def remember(self, text: str, number: int) -> None:
         kind = "episodic" if number % 2 else "semantic"
+        then = datetime(2025, 1, 1 + number, tzinfo=UTC) if number % 3 == 0 else None
         done = await self.service.remember(
-            Candidate(user_id=self.user, agent_id="scout", text=text, memory_type=kind, threshold=0)
-        )
+            Candidate(
+                user_id=self.user, agent_id="scout", text=text, memory_type=kind, threshold=1, occurred_at=then,
+                supersedes=self.ids[number % len(self.ids)] if self.ids and number % 7 == 6 else None,
+            )
+        )  # fmt: skip
         assert (done.id is None) == (done.outcome == "skipped")
         self.ids += [done.id] if done.id is not None else []
 
@@ -106,6 +112,7 @@ async def check(service: MemoryService, dsn: str, user: str) -> None:
             assert (summary["deleted_at"] is None) == (row["deleted_at"] is None), "archived under a tombstone"
         if row["superseded_by"] is not None:
             assert row["valid_to"] is not None
+            assert row["superseded_by"] != row["id"]
     indexed = {row["memory_id"] for row in await query(dsn, "SELECT DISTINCT memory_id FROM memory_vectors")}
     findable = {r["id"] for r in rows if not (r["deleted_at"] or r["condensed_into"])}
     assert indexed & set(by_id) == findable

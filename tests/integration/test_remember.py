@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +148,7 @@ async def test_what_moved_away_and_back_is_one_current_memory(
     real: MemoryService, clock: FrozenClock, here: str, there: str, back: str
 ) -> None:
     for text in (here, there, back):
-        await say(real, text, threshold=0)
+        await say(real, text, threshold=1)
         clock.advance(days=1)
     assert await all_listed(real) == [back]
 
@@ -161,12 +160,6 @@ async def test_the_caller_says_what_is_superseded(real: MemoryService) -> None:
     stranger = await say(real, "I like tea.", user_id="bob")
     with pytest.raises(NotFound):
         await say(real, "I like rum.", supersedes=stranger.id)
-
-
-async def test_what_happened_later_is_not_superseded_by_what_is_told_later(real: MemoryService) -> None:
-    await say(real, "I live in Oslo.", occurred_at=datetime(2026, 5, 1, tzinfo=UTC))
-    earlier = await say(real, "I live in Toronto.", occurred_at=datetime(2020, 5, 1, tzinfo=UTC))
-    assert earlier.outcome == "stored"
 
 
 async def test_merging_keeps_the_better_text_the_tags_and_every_source(real: MemoryService, clock: FrozenClock) -> None:
@@ -219,14 +212,25 @@ async def test_secrets_are_not_kept(real: MemoryService) -> None:
     assert "sk-abc" not in (await real.get(kept.id)).content
 
 
-@pytest.mark.parametrize("text", ["I like green tea.", "我喜欢绿茶。", "緑茶が好きです。"])
-async def test_a_retracted_claim_does_not_come_back_until_it_is_undone(real: MemoryService, text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("I like green tea.", "I really like green tea!"),
+        ("我喜欢绿茶。", "我很喜欢绿茶"),
+        ("緑茶が好きです。", "緑茶がとても好きです。"),
+        ("I live in Oslo", "By the way, my home is in Oslo"),
+        ("我住在东京", "我的家在东京"),
+        ("東京に住んでいます", "自宅は東京です"),
+    ],
+)
+async def test_a_retracted_claim_does_not_come_back_until_it_is_undone(
+    real: MemoryService, text: str, again: str
+) -> None:
     first = await say(real, text)
     assert first.id is not None
     gone = await real.retract(first.id, reason="a misunderstanding", user_id="ann", agent_id="scout")
     assert gone.deleted_at is not None
     assert (await real.history(first.id))[-1].reason == "a misunderstanding"
-    again = {"I": "I really like green tea!", "我": "我很喜欢绿茶", "緑": "緑茶がとても好きです。"}[text[0]]
     refused = await say(real, again)
     assert (refused.outcome, str(first.id) in refused.reason) == ("skipped", True)
     await real.tidy(tombstone_days=0)
@@ -267,12 +271,21 @@ async def test_twenty_at_once_make_one_memory(real: MemoryService) -> None:
 
 async def test_a_candidate_with_another_threshold_passes(real: MemoryService) -> None:
     assert (await say(real, "Thanks a lot!")).outcome == "skipped"
-    assert (await say(real, "Thanks a lot!", threshold=0)).outcome == "stored"
-    assert (await say(real, "I like tea.", threshold=11)).outcome == "skipped"
+    assert (await say(real, "Thanks a lot!", threshold=1)).outcome == "stored"
+    assert (await say(real, "I like tea.", threshold=10)).outcome == "skipped"
 
 
 @pytest.mark.parametrize(
-    "fields", [{"text": ""}, {"text": "a\x00b"}, {"user_id": ""}, {"threshold": 99}, {"similarity": 2}]
+    "fields",
+    [
+        {"text": ""},
+        {"text": "a\x00b"},
+        {"user_id": " "},
+        {"agent_id": "\u3000"},
+        {"session_id": "\u200b"},
+        {"threshold": 0.9},
+        {"similarity": 2},
+    ],
 )
 async def test_a_candidate_that_cannot_be_kept_is_refused(real: MemoryService, fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
@@ -420,6 +433,7 @@ async def test_what_two_people_say_of_one_thing_may_correct_it(real: MemoryServi
     ("old", "new"),
     [
         ("User is a vegetarian.", "User eats meat again."),
+        ("I work for Nokia", "lol anyway, guess what, I joined Ericsson last month, isn't that great?"),
         ("Laura is my girlfriend.", "Laura and I broke up."),
         ("我们每天九点开晨会。", "晨会改到十点了。"),
         ("福岡に住んでいます。", "今は札幌に住んでいます。"),

@@ -26,7 +26,6 @@ __all__ = [
     "compared",
     "overlap",
     "relation",
-    "restates",
     "said",
     "units",
     "units_of",
@@ -194,11 +193,6 @@ def compared(new: str, old: str, a: list[Clause], b: list[Clause], *, near: bool
         if near and _few_more(more, less):
             return "extends"
     return "other"
-
-
-def restates(sentence: str, claim: str) -> bool:
-    """Whether `sentence` makes the claim (again), perhaps among others."""
-    return relation(sentence, claim) in {"equal", "contains"}
 
 
 def _turned_round(one: Sequence[str], other: Sequence[str]) -> bool:

@@ -49,9 +49,15 @@ _VERSION = re.compile(
 )
 
 
-def contradicts(new: str | Statement, old: str) -> str | None:
-    """Return why `old` is no longer true if `new` is, or None. Both are about like matters (by their cosine)."""
+def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | None:
+    """Return why `old` is no longer true if `new` is, or None.
+
+    Both are about like matters (by their cosine); if not `alike`, only another object of one fact tells.
+    """
     now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
+    same = _same_facts(now, was)
+    if not alike:
+        return _another_object(now, same)
     if max(len(now.text), len(was.text)) > MAX_COMPARED_CHARS:
         related: Relation = "other"
     else:
@@ -60,18 +66,16 @@ def contradicts(new: str | Statement, old: str) -> str | None:
         return "it says the opposite"
     if related == "equal":
         return None
-    same = _same_facts(now, was)
-    for fact, other in same:
-        if fact.subject == other.subject and not fact.agrees(other) and (fact.predicate != USED_FOR or now.corrects):
-            return f"the same subject {fact.predicate} something else"
+    if why := _another_object(now, same):
+        return why
     if _another_version(now, was):
         return "another version of the same"
     if _ends(now, was):
         return "it is said to be over"
     if kind := _other_value(now, was):
         return f"another {kind}"
-    # Who is told of has to be the same where both texts say it.
-    apart = any(a.predicate == b.predicate and a.subject != b.subject for a, b in same)
+    # Who is told of has to be the same where both texts say it, and what is told of him something else.
+    apart = any(a.predicate == b.predicate and (a.subject != b.subject or a.object == b.object) for a, b in same)
     if related != "other" or apart or not (now.corrects or now.changes) or now.adds or not now.real:
         return None
     if (
@@ -93,6 +97,13 @@ def _same_facts(now: Statement, was: Statement) -> list[tuple[Fact, Fact]]:
         for other in was.facts
         if fact.predicate == other.predicate or (fact.predicate == CHANGED and other.predicate in STATES)
     ]
+
+
+def _another_object(now: Statement, same: list[tuple[Fact, Fact]]) -> str | None:
+    for fact, other in same:
+        if fact.subject == other.subject and not fact.agrees(other) and (fact.predicate != USED_FOR or now.corrects):
+            return f"the same subject {fact.predicate} something else"
+    return None
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -55,6 +55,9 @@ _ATTRIBUTE_JA = (
     "(?:一番)?好きな.{1,6}|データベース|職業|主治医|デフォルトブランチ|メール|携帯|上司|会社|車|専攻|専門|納期|住まい|デプロイ先|エディタ|体重|身長|番号"
 )
 
+# When the subject did it is no part of who it is.
+_TIMES_ZH = _rx(r"上个?(?:周|月|星期|礼拜)|昨[天晚]|前[天年]|去年|今[天年]|最近|现在|目前|已经|终于|刚刚?|其实")
+
 CHANGED = "changed to"
 USED_FOR = "used for"  # several things may be; only a change from one to another tells that one is over
 # What a change of the subject ends, whatever the predicate was.
@@ -64,28 +67,22 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
         _rx(
-            rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
+            rf"{_WHO}(?:'ve|'s)?(?: now| currently| just| recently| finally| actually| have| has)* (?:live|lives|am living|'m living|moved|relocated) (?:back )?(?:in|to) (?P<o>[\w ]+?)"
             rf"(?= (?:in|last|next|this|since|for|with|now)\b|$|[,;])"
         ),
     ),
     (
         "lives",
         _rx(
-            r"(?P<s>\b(?:i|user))(?:'m| am| is)(?: now)? (?:based|living) in (?P<o>[\w ]+?)(?= (?:now|since|with)\b|$|[,;])"
+            r"(?P<s>\b(?:i|user))(?:'m| am| is)(?: now)? (?:based|living) in (?P<o>[\w ]+?)(?= (?:now|these|currently|since|with)\b|$|[,;])"
         ),
     ),
     ("works", _rx(rf"{_WHO}(?: now)? works? as (?P<o>[\w ]+?)(?= (?:in|at|for)\b|$)")),
     (
         "works for",
         _rx(
-            rf"{_WHO}(?: now| currently| just)* (?:works?|started(?: (?:working|a new job|a job))?|joined|got a (?:new )?job)(?: now)? ?(?:at|for|with)? (?P<o>(?!as\b|on\b|from\b|learning\b|the\b|a\b)[\w ]+?)"
+            rf"{_WHO}(?: now| currently| just| recently| finally| actually)* (?:works?|started(?: (?:working|a new job|a job))?|joined|got a (?:new )?job)(?: now)? ?(?:at|for|with)? (?P<o>(?!as\b|on\b|from\b|learning\b|the\b|a\b)[\w ]+?)"
             r"(?= (?:as|in|on|last|since|this|now)\b|$|[,;])"
-        ),
-    ),
-    (
-        "marital",
-        _rx(
-            r"(?P<s>\b(?:i|user)) ?(?:'m|am|is|got|are)(?: now| finally)? (?P<o>single|married|divorced|engaged|widowed)"
         ),
     ),
     (
@@ -151,7 +148,6 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"换到)了?(?P<o2>[^,。了]{1,10}))"
         ),
     ),
-    ("marital", _rx(r"(?P<s>我|用户)(?:现在|已经|还)*(?:是)?(?P<o>单身|结婚|离婚|已婚|订婚|未婚)")),
     ("studies", _rx(r"(?P<s>我|用户)(?:现在)?(?:学|读|转到|转去|改学|改读)的?(?:是)?(?P<o>[^,。]{1,8})专业")),
     ("drives", _rx(r"(?P<s>我|用户)(?:现在)?(?:开|换)的?(?:是)?了?(?:一辆|辆)(?P<o>[^,。了]{1,10})")),
     ("is deployed", _rx(r"(?P<s>[^,。]{0,8}?)(?:部署在|托管在|(?:迁移|迁|搬)到)了?(?P<o>[^,。了]{1,12})")),
@@ -190,7 +186,6 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     ("is", _rx(r"(?P<o>[^、。はを]{1,8})を(?P<s>専攻|専門)")),
-    ("marital", _rx(r"(?:(?P<s>私|ユーザー)は)?(?P<o>独身|結婚|離婚|既婚|婚約)(?:です|だ|し(?:た|まし|てい)|$|。)")),
     (
         CHANGED,
         _rx(
@@ -210,6 +205,48 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("runs on", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,24}?)で動い")),
     ("written in", _rx(r"(?P<s>[^、。]{1,12}?)は(?P<o>[^、。]{1,12}?)で書")),
 )
+# Other words for the same, which may also say something else: enough to know a claim again, not to end another one.
+_LOOSE: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "lives",
+        _rx(
+            r"\b(?P<s>my(?: [\w']+)?|our|user's) (?:home|house|place|apartment|flat|residence) is(?: now)? in (?P<o1>[\w ]+)",
+            r"\b(?P<s2>i|user) (?:resides?|dwells?|am staying|stay|make my home|have (?:a home|an apartment|a flat)) (?:in|at) (?P<o2>[\w ]+)",
+            r"^(?P<o3>[\w ]+?) is (?:where (?P<s3>i|user|we) lives?|my home\b|home to me|the (?:city|town|place) (?:where )?i live)",
+            r"\b(?P<s4>i|user) calls? (?P<o4>[\w ]+?) (?:my )?home",
+        ),
+    ),
+    (
+        "works for",
+        _rx(
+            r"\bmy (?:employer|company) is (?P<o1>[\w ]+)",
+            r"\b(?P<s>i|user)(?:'m| am| is) employed (?:by|at|with) (?P<o2>[\w ]+)",
+            r"^(?P<o3>[\w ]+?) is (?:my employer|the company i work for|where i work)",
+            r"\b(?P<s2>i|user)(?:'m| am| is| have| has)?(?: a job)? (?:on the payroll of|with) (?P<o4>[\w ]+)",
+        ),
+    ),
+)
+_LOOSE_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "lives",
+        _rx(
+            r"(?P<s>我[^,。老]{0,4}?|用户)的?(?:家|房子|住处|住址|居住地)(?:现在)?(?:住在|住|在|是)(?P<o1>[^,。!了]{1,10})",
+            r"(?P<s2>我|用户)(?:现在|目前|一直)?(?:居住在|常住|定居于|人在|安家在?|住)(?P<o2>[^,。!了在]{1,10})",
+            r"(?P<s3>我|用户)(?:现在|目前|一直)?在(?P<o3>[^,。]{1,8}?)(?:生活|居住|定居|安家)",
+            r"(?:(?P<s4>[^、。はが]{1,6}?)の)?(?:自宅|家|住まい|住所|居住地)は(?P<o4>[^、。はが]{1,10}?)(?:です|だ|に(?:あり|ある)|$|。)",
+            r"(?:^|[、。 ])(?:(?P<s5>[^、。]{1,6}?)[はが])?(?P<o5>[^、。はが]{1,10}?)[にで]暮らし",
+        ),
+    ),
+    (
+        "works for",
+        _rx(
+            r"(?P<s>我|用户)(?:的)?(?:公司|单位|雇主|东家)(?:是|叫)(?P<o1>[^,。]{1,10})",
+            r"(?P<s2>我|用户)(?:现在|目前)?(?:就职|供职|任职|受雇)于(?P<o2>[^,。]{1,10})",
+            r"(?:(?P<s3>[^、。はが]{1,6}?)の)?(?:勤務先|勤め先|会社|職場|雇い主)は(?P<o3>[^、。はが]{1,10}?)(?:です|だ|$|。)",
+            r"(?:^|[、。 ])(?P<o4>[^、。はが]{1,10}?)(?:に勤務|の社員|に所属)",
+        ),
+    ),
+)
 # No sentence without one of these has the predicate.
 _NEEDS = {
     predicate: tuple(map(canonical, hints.split()))
@@ -217,7 +254,6 @@ _NEEDS = {
         "lives": "liv mov relocat based 住 搬 定居 引 転居 戻",
         "works": "work 当 とし をし",
         "works for": "work start join job 上班 工作 任职 做 跳槽 入职 加入 换到 働 勤 転職 入社 移籍",
-        "marital": "single married divorced engaged widowed 单身 结婚 离婚 已婚 订婚 未婚 独身 結婚 離婚 既婚 婚約",
         USED_FOR: "for",
         "studies": "stud major 专业",
         "deploys to": "deploy",
@@ -232,21 +268,30 @@ _NEEDS = {
 }
 
 
-def facts(said: str) -> list[Fact]:
-    """Return the facts of a folded text whose predicate has one object at a time."""
-    table = _PREDICATES if said.isascii() or not re.search(r"[\u3041-\u9fff]", said) else _PREDICATES_CJK
+def facts(said: str, *, loosely: bool = False) -> list[Fact]:
+    """Return the facts of a folded text whose predicate has one object at a time.
+
+    With `loosely` also what other words say that may mean something else, too.
+    """
+    plain = said.isascii() or not re.search(r"[\u3041-\u9fff]", said)
+    table = _PREDICATES if plain else _PREDICATES_CJK
+    loose = (_LOOSE if plain else _LOOSE_CJK) if loosely else ()
     found = []
     for whole in re.split(r"[!?\n;]|[.](?=\s|$)", said):
         sentence = whole[:_MAX_SENTENCE_CHARS]
-        for predicate, pattern in table:
-            needs = _NEEDS.get(predicate)
-            match = pattern.search(sentence) if needs is None or any(map(sentence.__contains__, needs)) else None
+        matches = [
+            (predicate, pattern.search(sentence))
+            for predicate, pattern in table
+            if predicate not in _NEEDS or any(map(sentence.__contains__, _NEEDS[predicate]))
+        ]
+        matches += [(predicate, pattern.search(sentence)) for predicate, pattern in loose]
+        for predicate, match in matches:
             if match is None:
                 continue
-            subject = frozenset(units(match["s"] or "")) - {"新"}
             parts = match.groupdict()
-            spelled = next((value for name, value in parts.items() if name[0] == "o" and value), "").strip()
-            thing = frozenset(units(spelled))
+            who, spelled = (next((v for name, v in parts.items() if name[0] == k and v), "") for k in "so")
+            thing = frozenset(units(spelled.strip()))
             if thing:
-                found.append(Fact(subject, predicate, thing, spelled))
+                subject = frozenset(units(_TIMES_ZH.sub("", who))) - {"新"}
+                found.append(Fact(subject, predicate, thing, spelled.strip()))
     return found

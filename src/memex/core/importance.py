@@ -11,11 +11,13 @@ import re
 from dataclasses import dataclass
 from itertools import chain
 
+from .asides import without_asides
 from .fold import fold
+from .memory import LEAST_RATING, MOST_RATING
 from .moment import passes
 from .passages import sentences
 from .signs import Signs
-from .speech import SMALL_TALK, doubts, without_opener
+from .speech import ERROR, SMALL_TALK, doubts, without_opener
 from .traits import read_turn
 
 __all__ = ["DEFAULT_THRESHOLD", "STATEMENT", "UNREADABLE_RATING", "Rating", "rate", "sentences_judged"]
@@ -63,6 +65,20 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"訂正|もう.{0,12}(?:ない|ません|なく|おらず)|をやめて|"
             r"(?<!それ)(?<!これ)(?<!そこ)(?<!こっち)(?<!そっち)(?:では|じゃ)なく|に変更|に移行|に移した|に切り替え|"
             r"に変え[たて]|に変わり|に改名|打ち間違え|間違えました、",
+        ),
+    ),
+    (
+        "cause of an incident",
+        Signs(
+            r"\broot cause\b(?! (?:is|was)?(?: still)? unknown)|\bpost-?mortem\b|\blessons? (?:learned|learnt|from)\b|"
+            r"\b(?:outage|incident|crash(?:es)?|downtime|failures?|leak|data loss|latency spikes?|timeouts?)\b.{0,60}"
+            r"\b(?:was caused|were caused|caused by|because|due to|came from|come from|traced (?:back )?to|turned out)\b|"
+            r"\b(?:failed|went down|broke|crashed|died|stalled|leaked|flaked) (?:\w+ ){0,3}(?:because|due to|since)\b|"
+            r"\brolled (?:it |them )?back (?:to|after|because)\b|\b(?:was|were|got) caused by\b|\bthe fix was\b",
+            r"根因|根本原因|(?:故障|事故|宕机|中断|崩溃|失败|泄漏|超时|丢数据|变慢|报错)的?(?:原因)?(?:是因为|是由于|原因是|是由|源于|因为)|"
+            r"(?:因为|由于|因).{1,30}(?:宕机|挂了|崩溃|失败|中断|回滚|不可用)|回滚(?:到|了)|复盘|教训",
+            r"根本原因|(?:障害|停止|失敗|クラッシュ|ダウン|漏れ|リーク|遅延|タイムアウト|不具合)の原因は|(?:障害|失敗|停止|ダウン)した(?:の|理由)は|"
+            r"(?:(?:落ち|停止し|失敗し|遅くな)た?[るた]?の[はが].{1,40}(?:ため|せい|原因|から))|(?:ため|せいで|ので|が原因で).{0,24}(?:失敗し|停止し|落ち(?!着)|ダウンし|ロールバック)|ロールバックし|切り戻し|再発防止|教訓|ポストモーテム",
         ),
     ),
     (
@@ -160,6 +176,9 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"job|hometown|flight|"
             r"wedding|anniversary|team lead|passport|car|blood type|visa|landlord|"
             r"neighbou?r)(?:'s)?\b(?!.{0,20}\b(?:just|called me|right now|again|today|is here)\b)",
+            r"\b(?:i(?:'m| am)|user is) (?:also |really |very )?(?:(?:left|right)[- ]?handed|ambidextrous|colou?r[- ]?blind|dyslexic|"
+            r"deaf|blind|diabetic|asthmatic|allergic|intolerant|vegan|vegetarian|autistic|near-?sighted|short-?sighted|retired|"
+            r"from [a-z]|originally from)\b",
             r"\bi(?:'m| am) (?:a|an|the) (?!(?:bit|little|lot|mess|wreck|idiot|fan of this)\b)[a-z]|\bi(?:'ve|"
             r" have) been \w+ing\b(?! (?:for (?:an? )?(?:\w+ )?(?:minutes?|hours?)|all|at this|on this))",
             r"\b(?:i|user|we)(?: (?:also|still|currently|now|both|usually|normally|mostly|typically|"
@@ -214,6 +233,7 @@ _ANCHORED = re.compile(
 )
 # What somebody asks to be remembered is kept, however it is put.
 _WANTED = _FOR[0][0]
+_CAUSE = "cause of an incident"
 STATEMENT = "a statement of fact"  # the reason of what no rule speaks for or against
 
 
@@ -222,9 +242,9 @@ def rate(text: str) -> Rating:
 
     A turn ("Name: text") is rated by what is said. The bounds are 1 and 10.
     """
-    parts = [fold(part).replace("\u2019", "'") for part in sentences_judged(text)]
+    parts = [without_asides(fold(part).replace("\u2019", "'")) for part in sentences_judged(text)]
     if not parts:
-        return Rating(1.0, "it says nothing")
+        return Rating(LEAST_RATING, "it says nothing")
     judged = [_judge(part) for part in parts]
     kept = [part for part, (reasons, against) in zip(parts, judged, strict=True) if reasons and not against]
     reasons = list(dict.fromkeys(chain.from_iterable(r for r, against in judged if not against)))
@@ -234,14 +254,16 @@ def rate(text: str) -> Rating:
         kept = [part for part in parts if _states(part)]
         reasons = [STATEMENT] if 2 * len(kept) > len(parts) else []
     if not reasons:
-        return Rating(max(1.0, _BASE - _DOUBT * len(against)), ", ".join(against) or "of the moment, or too little")
+        return Rating(
+            max(LEAST_RATING, _BASE - _DOUBT * len(against)), ", ".join(against) or "of the moment, or too little"
+        )
     value = _BASE + _FIRST_REASON + _FURTHER_REASON * (len(reasons) - 1)
     if any(_DATED.search(part) for part in kept):
         value += _FURTHER_REASON
         reasons.append("a date")
     if _WANTED in reasons:
         value += 2 * _FURTHER_REASON
-    return Rating(min(10.0, value), ", ".join(reasons))
+    return Rating(min(MOST_RATING, value), ", ".join(reasons))
 
 
 def sentences_judged(text: str) -> list[str]:
@@ -258,7 +280,8 @@ def _judge(sentence: str) -> tuple[list[str], list[str]]:
     reasons = [name for name, pattern in _FOR if pattern.search(rest)]
     if _WANTED in reasons:
         return reasons, []
-    against = doubts(rest)
+    # What was an error of a moment, and why it was one, lasts.
+    against = [doubt for doubt in doubts(rest) if doubt != ERROR or _CAUSE not in reasons]
     # After a greeting or thanks, only what a rule speaks for is more than that.
     return reasons, [SMALL_TALK, *against] if rest != sentence and not reasons else against
 

@@ -25,6 +25,7 @@ from .traits import ROLES, read_turn
 __all__ = [
     "Candidate",
     "Decision",
+    "Ending",
     "Neighbour",
     "Outcome",
     "Remembered",
@@ -88,7 +89,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What became of a candidate: the memory that now holds it (None if skipped), its rating and why."""
+    """What became of a candidate: the memory that now holds it (None if skipped), its rating and why.
+
+    `superseded_by`: it was over already when it was told, as this memory says otherwise of a later time.
+    """
 
     outcome: Outcome
     id: UUID | None
@@ -97,25 +101,35 @@ class Remembered:
     reason: str
     superseded: tuple[UUID, ...] = ()
     scored_by: str = "rules"
+    superseded_by: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A current memory near to the candidate, and the cosine between the two."""
+    """A memory near to the candidate, current now or when the candidate happened, and the cosine between the two."""
 
     memory: Memory
     similarity: float
 
 
 @dataclass(frozen=True, slots=True)
+class Ending:
+    """When something ceased to be true, and the memory that says what has been true since."""
+
+    at: datetime
+    by: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do: merge into `target`, or store and let it supersede `over`."""
+    """What to do: merge into `target`, or store, let it supersede `over`, and let it end where `until` says."""
 
     outcome: Outcome
     reason: str
     similarity: float | None = None
     target: Memory | None = None
     over: tuple[Memory, ...] = ()
+    until: Ending | None = None
 
 
 def admit(text: str) -> tuple[str, str | None]:
@@ -148,14 +162,17 @@ def decide(
     floor: float,
     same: float,
     at: datetime,
+    now: datetime,
+    event: bool = False,
     supersedes: UUID | None = None,
 ) -> Decision:
-    """Return what to do with an admitted text, given the current memories around it.
+    """Return what to do with an admitted text, given the memories around it.
 
     From the cosine `floor` on two texts may be about the same, and their words decide; from `same` on
     a few words more or less do not matter. What ends a fact may be put in quite other words, so a
-    contradiction is looked for from a little below `floor` on. `at` is when the candidate happened: what happened later
-    than it is never superseded by it.
+    contradiction is looked for from a little below `floor` on, and one of the same fact whatever the cosine.
+    `at` is when the candidate happened: what happened later than it, until `now`, is never superseded by it,
+    and ends it. An `event` is the same as another only if both happened at one time.
     """
     nearest = max((n.similarity for n in neighbours), default=None)
     near_first = sorted(
@@ -163,35 +180,54 @@ def decide(
         key=lambda n: -n.similarity,
     )
     statement = Statement(text)
-    over: list[Memory] = []
-    reason = ""
+    explicit = next((n for n in near_first if n.memory.id == supersedes), None)
+    if explicit is not None and content_hash(text) == content_hash(explicit.memory.content):
+        return Decision(Outcome.MERGED, "it is what it would supersede", explicit.similarity, explicit.memory)
+    over, reason = ([], "") if explicit is None else ([explicit.memory], "the caller says so")
+    endings: list[Ending] = []
     for near in near_first:
-        if near.memory.id == supersedes:
-            if content_hash(text) == content_hash(near.memory.content):
-                return Decision(Outcome.MERGED, "it is what it would supersede", near.similarity, near.memory)
-            over.append(near.memory)
-            reason = "the caller says so"
+        memory = near.memory
+        if near is explicit:
             continue
-        if near.similarity < floor - _BELOW_FLOOR * (same - floor):
+        alike = near.similarity >= floor - _BELOW_FLOOR * (same - floor)
+        if memory.occurred_at > at:
+            if memory.occurred_at <= now and contradicts(memory.content, text, alike=alike):
+                endings.append(Ending(_start(memory, after=at), memory.id))
             continue
-        why = contradicts(statement, near.memory.content)
-        if why and near.memory.occurred_at <= at and not near.memory.pinned and len(over) < _MOST_SUPERSEDED:
-            over.append(near.memory)
+        why = contradicts(statement, memory.content, alike=alike)
+        if why and not memory.pinned and len(over) < _MOST_SUPERSEDED:
+            over.append(memory)
             reason = reason or why
+    # What it ends may have been ended already, later: the candidate stands between the two.
+    endings += [Ending(m.valid_to, m.superseded_by) for m in over if m.valid_to and m.superseded_by and m.valid_to > at]
+    until = min(endings, key=lambda ending: (ending.at, ending.by), default=None)
     if over:
-        return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over))
-    for near in near_first:
-        if near.similarity < floor:
-            break
-        how = relation(text, near.memory.content, near=near.similarity >= same)
-        if how in _MERGED_BECAUSE and not (how == "contains" and statement.ended):
-            words = {
-                "equal": "it says the same",
-                "within": "it is part of what is known",
-                "contains": "it says more of",
-            }
-            return Decision(Outcome.MERGED, words.get(how, "it says nearly the same"), near.similarity, near.memory)
+        return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over), until=until)
+    told = [n for n in near_first if n.similarity >= floor and not (event and n.memory.occurred_at != at)]
+    known = _known(statement, told, same=same, over=until is not None)
+    if known is not None:
+        return known
+    if until is not None:
+        reason = f"it was over by {until.at.isoformat(timespec='seconds')}: {until.by} says otherwise since"
+        return Decision(Outcome.STORED, reason, nearest, until=until)
     return Decision(Outcome.STORED, "it is new", nearest)
+
+
+def _known(statement: Statement, near: Sequence[Neighbour], *, same: float, over: bool) -> Decision | None:
+    """Return the merging into what says the same: of the time of the candidate, or of now if it is not `over`."""
+    for one in sorted(near, key=lambda n: n.memory.valid_to is None):
+        ended = one.memory.valid_to is not None
+        how = relation(statement.text, one.memory.content, near=one.similarity >= same)
+        if how == "contains" and (statement.ended or ended):
+            continue
+        if how in _MERGED_BECAUSE and (ended or not over):
+            return Decision(Outcome.MERGED, _MERGED_BECAUSE[how], one.similarity, one.memory)
+    return None
+
+
+def _start(memory: Memory, *, after: datetime) -> datetime:
+    """Return since when a memory holds, as far as it is known to be after a time."""
+    return memory.valid_from if memory.valid_from is not None and memory.valid_from > after else memory.occurred_at
 
 
 def _of_others(one: str, other: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 __all__ = [
+    "LEAST_RATING",
     "MAX_BATCH",
     "MAX_CONTENT_CHARS",
     "MAX_ID_CHARS",
@@ -21,6 +22,7 @@ __all__ = [
     "MAX_TAGS",
     "MAX_TAG_CHARS",
     "MAX_TOP_K",
+    "MOST_RATING",
     "UNSET",
     "BatchItem",
     "DeleteReceipt",
@@ -51,6 +53,8 @@ MAX_TAGS = 100
 MAX_TAG_CHARS = 128
 MAX_SOURCE_CHARS = 1_024
 MAX_BATCH = 1_000
+LEAST_RATING = 1.0  # of a candidate for memory: noise
+MOST_RATING = 10.0  # must be kept
 
 
 class MemoryType(StrEnum):

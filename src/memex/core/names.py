@@ -17,9 +17,10 @@ _SCHEMES = "http https ftp mailto file"
 # What stands before a colon and says what kind of text follows, not who speaks.
 _LABELS = """
     correction update note notes edit ps fyi nb reminder remember todo decision question answer summary warning error
-    fact important tip result conclusion example preference deadline
+    fact important tip result conclusion example preference deadline postmortem lesson lessons cause fix rca
     更正 纠正 糾正 更新 注意 备注 備註 附注 提醒 记住 决定 结论 总结 问题 答案 警告 错误 重要 例如 偏好 截止日期
-    訂正 修正 追記 メモ 注 注記 備考 決定 結論 質問 回答 要約 例 重要事項
+    原因 根因 根本原因 复盘 复盘结论 教训
+    訂正 修正 追記 メモ 注 注記 備考 決定 結論 質問 回答 要約 例 重要事項 対策 教訓 ポストモーテム
     정정 참고 메모 결정
 """
 _FAULT = re.compile(r"(?:Error|Exception|Warning|ERR)$")  # "ValueError: ..." is said by nobody

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from .asides import without_asides
 from .cessation import Ended, asserted, ended, sentences
 from .claims import Clause, clauses, said, units, units_of
 from .dimensions import Value, values
@@ -31,7 +32,7 @@ class Statement:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.said = said(text)
+        self.said = without_asides(said(text))
         self.short = self.said[:_MAX_READ_CHARS]
 
     @cached_property
@@ -48,6 +49,11 @@ class Statement:
     def facts(self) -> list[Fact]:
         """Facts that it states."""
         return facts("\n".join(sentence for sentence in sentences(self.said) if asserted(sentence)))
+
+    @cached_property
+    def loose_facts(self) -> list[Fact]:
+        """Facts that it states, also in words that may mean something else."""
+        return facts(self.said, loosely=True)
 
     @cached_property
     def ended(self) -> list[Ended]:

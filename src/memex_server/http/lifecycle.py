@@ -56,7 +56,7 @@ class Lifecycle:
         return Answer(200, dump(memory_document(memory)))
 
     async def undo_retraction(self, memory_id: _Id, query: Annotated[ScopeQuery, Query()]) -> Answer:
-        """Undo a retraction: the claim is current again, and may come back."""
+        """Undo a retraction: the claim is current again, and may come back. 409 if it is not retracted."""
         memory = await self._service.undo_retraction(memory_id, user_id=query.user_id, agent_id=query.agent_id)
         return Answer(200, dump(out.unretracted_document(memory_id, memory)))
 

@@ -62,6 +62,9 @@ class RememberedOut(_Out):
     similarity: float | None = _doc("Cosine to the nearest memory; null if it was not looked for.", 0.93)
     reason: str = _doc("Why.", "preference; it is new")
     superseded: list[UUID] = _doc("The memories that it ended.", [])
+    superseded_by: UUID | None = _doc(
+        "It happened before this memory, which says otherwise: it is kept as over already.", None
+    )
     scored_by: Literal["rules", "llm"] = _doc("Who rated it.", "rules")
 
 
@@ -147,6 +150,7 @@ def remembered_document(remembered: Remembered) -> dict[str, Any]:
         "reason": remembered.reason,
         "superseded": remembered.superseded,
         "scored_by": remembered.scored_by,
+        "superseded_by": remembered.superseded_by,
     }
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
 from memex.core.forgetting import Policy
 from memex.core.lifecycle import Candidate
-from memex.core.memory import MAX_TOP_K, Filters, MemoryType, SearchRequest
+from memex.core.memory import LEAST_RATING, MAX_TOP_K, MOST_RATING, Filters, MemoryType, SearchRequest
 from memex_server.checks import MAX_TOKEN_BUDGET, MIN_TOKEN_BUDGET
 from memex_server.http import fields as f
 
@@ -28,7 +28,7 @@ DEFAULT_AGENT = "memex"  # remembers for those who give no agent
 _DEFAULT_BUDGET = 1_000
 _NAIVE = "a time without an offset is read as UTC"
 
-_Rating = Annotated[float, Strict(), Field(ge=0, le=11, allow_inf_nan=False)]
+_Rating = Annotated[float, Strict(), Field(ge=LEAST_RATING, le=MOST_RATING, allow_inf_nan=False)]
 _Cosine = Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)]
 _Days = Annotated[float, Strict(), Field(ge=0, le=36_500, allow_inf_nan=False)]
 _Floor = Annotated[float, Strict(), Field(ge=0, le=3, allow_inf_nan=False)]
@@ -65,7 +65,10 @@ class RememberIn(_Strict):
     ] = None
     threshold: Annotated[
         _Rating | None,
-        Field(description="Rating (1 to 10) from which it is kept. Absent: the service's.", examples=[7]),
+        Field(
+            description="Rating from which it is kept; 1 keeps all. Absent: the service's.",
+            examples=[7],
+        ),
     ] = None
     dedup_similarity: Annotated[
         _Cosine | None,

@@ -12,6 +12,7 @@ import asyncpg
 
 from memex.core.forgetting import Kept
 from memex.core.identity import same_key, shard_key
+from memex.core.lifecycle import Ending
 from memex.core.memory import Memory, Stored, utc
 from memex.protocol.errors import Conflict, NotFound
 
@@ -43,6 +44,7 @@ class PostgresLifecycleRepo(PostgresRepo):
         prepared: Sequence[PreparedMemory],
         over: Sequence[UUID],
         *,
+        until: Ending | None,
         version: int | None,
         valid_from: datetime,
         reason: str,
@@ -57,21 +59,24 @@ class PostgresLifecycleRepo(PostgresRepo):
                 if not await self._pass(connection, shard, version):
                     return None
                 stored, *_ = await self.store_within(connection, prepared, now)
-                if not over:
-                    return stored
                 new_id = stored.memory.id
-                await connection.execute(self._sql["first_versions"], shard, list(over))
-                ended = await connection.fetch(self._cycle["supersede"], shard, list(over), new_id, valid_from, now)
-                ids = [row["id"] for row in ended]
-                actor = new.agent_id
-                await connection.execute(
-                    self._sql["next_versions"], shard, ids, "superseded", now, actor, f"{reason}: by {new_id}"
-                )
-                if ids:
-                    await connection.execute(self._cycle["begin"], shard, new_id, valid_from)
-                return Stored(await self._read(connection, new_id), stored.created)
+                endings = [(list(over), Ending(valid_from, new_id))] if over else []
+                endings += [([new_id], until)] if until else []
+                for ids, ending in endings:
+                    await self._end(connection, shard, ids, ending, now=now, actor=new.agent_id, reason=reason)
+                return Stored(await self._read(connection, new_id), stored.created) if endings else stored
 
         return await retried(run)
+
+    async def _end(
+        self, connection: Any, shard: int, ids: list[UUID], ending: Ending, *, now: datetime, actor: str, reason: str
+    ) -> None:
+        await connection.execute(self._sql["first_versions"], shard, ids)
+        rows = await connection.fetch(self._cycle["supersede"], shard, ids, ending.by, ending.at, now)
+        ended, why = [row["id"] for row in rows], f"{reason}: by {ending.by}"
+        await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, actor, why)
+        if ended:
+            await connection.execute(self._cycle["begin"], shard, ending.by, ending.at)
 
     async def merge(
         self, merge: Merge, *, version: int | None, actor: str, reason: str, now: datetime
@@ -85,7 +90,8 @@ class PostgresLifecycleRepo(PostgresRepo):
                 if not await self._pass(connection, shard, version):
                     return None
                 row = await connection.fetchrow(self._sql["lock"], target.id, None, None, False)  # noqa: FBT003
-                if row is None or row["condensed_into"] or row["superseded_by"] or row["content"] != target.content:
+                seen = (None, target.superseded_by, target.content)
+                if row is None or (row["condensed_into"], row["superseded_by"], row["content"]) != seen:
                     return None
                 await connection.execute(self._sql["first_versions"], shard, [target.id])
                 index = merge.index
@@ -161,6 +167,11 @@ class PostgresLifecycleRepo(PostgresRepo):
         async with self._db.connection() as connection:
             gone = await connection.fetchval(self._cycle["unretract"], memory_id, user_id, agent_id)
         return gone is not None
+
+    async def is_retracted(self, memory_id: UUID) -> bool:
+        """See the port."""
+        async with self._db.connection() as connection:
+            return bool(await connection.fetchval(self._cycle["is_retracted"], memory_id))
 
     async def retractions(self, user_id: str) -> Sequence[Retraction]:
         """See the port."""

@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from memex.core.claims import overlap, relation, restates
+from memex.core.claims import overlap, relation
 from memex.core.contradiction import Statement, contradicts
+from memex.core.reclaiming import reclaims
 from tests.labelled import LANGUAGES, rows, score_contradictions, score_pairs
 
 SAME = {"equal", "within", "contains"}
@@ -96,9 +97,9 @@ def test_a_correction_names_what_is_over(text: str, over: set[str]) -> None:
     assert set().union(*(end.thing for end in Statement(text).ended)) == over
 
 
-def test_a_sentence_restates_a_claim_among_others() -> None:
-    assert restates("I like green tea, and I live in Oslo.", "I like green tea.")
-    assert not restates("I like black tea.", "I like green tea.")
+@pytest.mark.parametrize(("label", "claim", "text"), rows("reclaims"))
+def test_a_claim_is_known_again_in_other_words_and_among_others(label: str, claim: str, text: str) -> None:
+    assert reclaims(Statement(text), Statement(claim)) is (label == "again")
 
 
 def test_overlap_is_a_share() -> None:

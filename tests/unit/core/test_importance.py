@@ -65,3 +65,17 @@ def test_a_long_text_is_rated_quickly(text: str) -> None:
     started = time.perf_counter()
     rate(text)
     assert time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("lasts", "passes"),
+    [
+        ("The deploy failed because the disk on db-3 was full; we rolled back to 1.8.2", "the build failed again"),
+        ("Root cause of the outage: expired TLS certificate", "getting a 500 right now"),
+        ("昨晚的故障原因是证书过期，已回滚到 1.8.2", "构建又失败了"),
+        ("障害の原因は証明書の期限切れで、1.8.2にロールバックしました", "またビルドが失敗しました"),
+        ("btw i'm left handed", "btw thanks for waiting"),
+    ],
+)
+def test_why_something_failed_lasts_and_that_it_fails_now_does_not(lasts: str, passes: str) -> None:
+    assert rate(lasts).value >= DEFAULT_THRESHOLD > rate(passes).value

@@ -19,10 +19,10 @@ SELECT version FROM scopes WHERE shard = $1
 UPDATE memories SET occurrences = occurrences + 1, sources = $3 WHERE shard = $1 AND id = $2
 
 -- name: supersede
--- Those of $2 that are current end at $4, by $3.
+-- Those of $2 that are current, or ended later than $4, end at $4, by $3.
 UPDATE memories SET valid_to = $4, superseded_by = $3, updated_at = $5
 WHERE shard = $1 AND id = ANY ($2::uuid[]) AND id <> $3
-  AND deleted_at IS NULL AND condensed_into IS NULL AND superseded_by IS NULL
+  AND deleted_at IS NULL AND condensed_into IS NULL AND (superseded_by IS NULL OR valid_to > $4)
 RETURNING id
 
 -- name: begin
@@ -46,6 +46,9 @@ ON CONFLICT (shard, memory_id) DO UPDATE SET reason = $7, actor = $8, at = $9, o
 
 -- name: retractions
 SELECT memory_id, content, reason, at FROM retractions WHERE shard = $1 AND user_id = $2 ORDER BY at DESC LIMIT $3
+
+-- name: is_retracted
+SELECT EXISTS (SELECT FROM retractions WHERE memory_id = $1)
 
 -- name: unretract
 DELETE FROM retractions

@@ -1,0 +1,111 @@
+"""Corrections in time: told in any order, of what was corrected already, and brought back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memex.protocol.errors import Conflict
+from memex.testing import FrozenClock
+from memex_server.service import MemoryService
+from tests.integration.support import all_listed, found, orphans
+from tests.integration.test_remember import encoder, model_folder, real, say
+
+__all__ = ["encoder", "model_folder", "real"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("I live in Toronto.", "I live in Rome.", "I live in Oslo."),
+        ("我住在成都。", "我住在重庆。", "我住在苏州。"),
+        ("福岡に住んでいます。", "札幌に住んでいます。", "広島に住んでいます。"),
+    ],
+)
+async def test_in_whatever_order_it_is_told_each_is_true_in_its_time_and_the_last_is_current(
+    real: MemoryService, dsn: str, told: tuple[str, str, str]
+) -> None:
+    times = [datetime(2024, month, 1, tzinfo=UTC) for month in (1, 4, 7)]
+    for order in [(2, 1, 0), (0, 2, 1), (1, 0, 2)]:
+        user, ids = f"ann {order}", dict[int, Any]()
+        for n in (*order, order[0], order[-1]):  # two of them are told again, which changes nothing
+            answer = await say(real, told[n], user_id=user, occurred_at=times[n])
+            assert ids.setdefault(n, answer.id) == answer.id
+            assert (answer.superseded_by is None) == (n == max(ids)), answer.reason
+        assert await all_listed(real, user_id=user) == [told[2]]
+        kept = [await real.get(ids[n]) for n in range(3)]
+        assert [(m.valid_to, m.superseded_by) for m in kept] == [(times[1], ids[1]), (times[2], ids[2]), (None, None)]
+        for n, at in enumerate(times):
+            assert await found(real, told[0], user_id=user, as_of=at) == [told[n]]
+        assert (await real.history(ids[0]))[-1].action in {"superseded", "merged"}
+    assert set((await orphans(dsn)).values()) == {0}
+
+
+async def test_of_what_was_over_when_it_was_told_the_other_statements_are_current(
+    real: MemoryService, clock: FrozenClock
+) -> None:
+    for later, earlier, stays in [
+        ("I live in Madrid now.", "I live in Porto. My sister Inês is a judge.", "My sister Inês is a judge."),
+        ("我现在住在大连。", "我住在青岛。我妹妹叫李静，是法官。", "我妹妹叫李静，是法官。"),
+        ("今は広島に住んでいます。", "福岡に住んでいます。妹の名前は恵です。", "妹の名前は恵です。"),
+    ]:
+        await say(real, later, user_id=stays)
+        answer = await say(real, earlier, user_id=stays, occurred_at=clock() - timedelta(days=400))
+        assert (answer.outcome, answer.superseded_by is None) == ("stored", False)
+        assert sorted(await all_listed(real, user_id=stays)) == sorted([later, stays])
+
+
+async def test_an_event_of_another_time_is_another_event(real: MemoryService) -> None:
+    days = [datetime(2024, 5, day, tzinfo=UTC) for day in (1, 2)]
+    for user, text in [("en", "I ran a marathon."), ("zh", "我跑了一次马拉松。"), ("ja", "マラソンを走りました。")]:
+        event = {"user_id": user, "memory_type": "episodic", "threshold": 1}
+        told = [await say(real, text, **event, occurred_at=day) for day in (*days, *days)]
+        assert [one.outcome for one in told] == ["stored", "stored", "merged", "merged"]
+        assert [one.id for one in told[:2]] == [one.id for one in told[2:]]
+        fact = await say(real, text, threshold=1, user_id=user)
+        assert (fact.outcome, await real.count(user_id=user)) == ("merged", 2)
+
+
+async def test_what_corrects_something_that_is_over_takes_the_place_of_its_successor(real: MemoryService) -> None:
+    texts = [f"The garage code is {code}." for code in (2291, 2292, 2293, 2294)]
+    first = await say(real, texts[0], threshold=1)
+    for text in texts[1:]:
+        assert (await say(real, text, threshold=1, supersedes=first.id)).outcome == "superseded"
+    assert await all_listed(real) == texts[-1:]
+
+
+async def test_only_a_retraction_is_undone_as_one(real: MemoryService) -> None:
+    first = await say(real, "I like green tea.")
+    assert first.id is not None
+    with pytest.raises(Conflict, match="not retracted; it is there"):
+        await real.undo_retraction(first.id)
+    await real.delete(first.id)
+    with pytest.raises(Conflict, match="not retracted; it was deleted: restore it"):
+        await real.undo_retraction(first.id)
+    await real.retract(first.id)
+    await real.undo_retraction(first.id)
+    with pytest.raises(Conflict, match="not retracted"):
+        await real.undo_retraction(first.id)
+
+
+@pytest.mark.parametrize("how", ["delete", "retract"])
+async def test_a_correction_does_not_come_back_after_what_says_otherwise_since(
+    real: MemoryService, clock: FrozenClock, how: str
+) -> None:
+    for old, new in [
+        ("I live in Oslo.", "I live in Bergen now."),
+        ("我住在北京", "我现在住在上海"),
+        ("東京に住んでいます", "今は札幌に住んでいます"),
+    ]:
+        told = [(await say(real, text, user_id=new)).id for text in (old, new)]
+        correction = told[1]
+        assert correction is not None
+        await (real.delete if how == "delete" else real.retract)(correction)
+        clock.advance(days=1)
+        again = await say(real, old, user_id=new, occurred_at=clock())
+        with pytest.raises(Conflict, match=str(again.id)) as refused:
+            await (real.restore if how == "delete" else real.undo_retraction)(correction)
+        assert refused.value.existing_id == str(again.id)
+        assert await all_listed(real, user_id=new) == [old]
