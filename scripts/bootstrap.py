@@ -140,6 +140,9 @@ def _pip(python: Path, root: Path, *arguments: str | Path) -> None:
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         env["PIP_ROOT_USER_ACTION"] = "ignore"
+    if not sys.dont_write_bytecode:
+        # Python compiles what is imported, once; to compile all that is installed takes as long as to install it.
+        command.append("--no-compile")
     done = subprocess.run(command, cwd=root, env=env, check=False)
     if done.returncode != 0:
         raise SetupFailed(f"pip ended with code {done.returncode}; its message is above")
