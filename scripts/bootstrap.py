@@ -62,7 +62,7 @@ def prepare(root: Path) -> bool:
         python = venv / "bin" / "python"
         if done.get("packages") != wanted["packages"]:
             _say("installing the locked packages (a minute or two the first time)")
-            _pip(python, root, "--require-hashes", "-r", "requirements.lock")
+            _pip(python, root, "--no-deps", "--require-hashes", "-r", "requirements.lock")  # the lock names all of them
             done = {"python": wanted["python"], "packages": wanted["packages"]}
             _write(venv, done)
         _say("installing memex from this checkout")
