@@ -42,10 +42,11 @@ setup: env
 run: setup
 	@exec .venv/bin/memex serve
 
+# Files go out in the order of their folders, so that the short tests of tests/unit come last and even out the workers.
 # The agent that the plugin's tests load it into; without it (no network) they are skipped with that reason.
 test: setup
 	@$(PY) scripts/hermes_host.py || true
-	@exec $(PY) -m pytest -q -n 3 --dist loadfile $(PYTEST_ARGS)
+	@exec $(PY) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 clients: setup
 	@exec $(PY) -m pytest -q -m clients tests/clients tests/hermes $(PYTEST_ARGS)

@@ -62,7 +62,7 @@ def prepare(root: Path) -> bool:
         python = venv / "bin" / "python"
         if done.get("packages") != wanted["packages"]:
             _say("installing the locked packages (a minute or two the first time)")
-            _pip(python, root, "--require-hashes", "-r", "requirements.lock")
+            _pip(python, root, "--no-deps", "--require-hashes", "-r", "requirements.lock")  # the lock names all of them
             done = {"python": wanted["python"], "packages": wanted["packages"]}
             _write(venv, done)
         _say("installing memex from this checkout")
@@ -140,6 +140,9 @@ def _pip(python: Path, root: Path, *arguments: str | Path) -> None:
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         env["PIP_ROOT_USER_ACTION"] = "ignore"
+    if not sys.dont_write_bytecode:
+        # Python compiles what is imported, once; to compile all that is installed takes as long as to install it.
+        command.append("--no-compile")
     done = subprocess.run(command, cwd=root, env=env, check=False)
     if done.returncode != 0:
         raise SetupFailed(f"pip ended with code {done.returncode}; its message is above")

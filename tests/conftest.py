@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+
+from tests.acceptance.fixtures import plain, prototype, services, show_output
+from tests.databases import postgres, template
+from tests.embedding_model import encoder, model_folder
+from tests.live import live_service
+
+# Of the whole session, so here: a fixture that several folders imported would be made anew for each of them.
+__all__ = ["encoder", "live_service", "model_folder", "plain", "postgres", "prototype", "services", "template"]
+
+gc.disable()  # nothing of what is imported and collected is garbage, and looking for it takes a quarter of the time
 
 _ROOT = Path(__file__).resolve().parent.parent
 # As the test run was started; the fixtures below hand it out, tests themselves run without it.
@@ -31,6 +42,18 @@ def _is_setting(name: str) -> bool:
 # At import, so that fixtures of every scope, and the processes that they start, are clean too.
 for _name in [name for name in _OUTER if _is_setting(name)]:
     del os.environ[_name]  # noqa: TID251
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    show_output(item, report)
+    return report
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 import httpx
+import pytest
 import uvicorn
 from fastapi import FastAPI
 
@@ -25,7 +26,7 @@ from memex_server.service import MemoryService
 from memex_server.settings import Settings
 from tests.integration.support import Template, make_service, opened, run, with_database
 
-__all__ = ["AsgiTransport", "Live", "live"]
+__all__ = ["AsgiTransport", "Live", "live", "live_service"]
 
 T = TypeVar("T")
 _WAIT_S = 60
@@ -95,6 +96,13 @@ def live(template: Template, settings: Settings | None = None, **options: Any) -
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_WAIT_S)
         loop.close()
+
+
+@pytest.fixture(scope="session")
+def live_service(template: Template) -> Iterator[Live]:
+    """The real service, which a test begins with an empty memory."""
+    with live(template) as opened:
+        yield opened
 
 
 @contextlib.asynccontextmanager

@@ -48,6 +48,7 @@ _END_S = 9.5  # a worker that has not ended by then is killed
 _START_S = 120
 _WATCH_S = 0.2
 _RESTART_S = 1.0
+_MCP_AFTER_S = 10
 
 _MALFORMED = {
     "type": "about:blank",
@@ -229,12 +230,14 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
         uvicorn_log.addFilter(lambda record: not record.getMessage().startswith("Application startup failed"))
         self._rest: Any = None
         self._mcp: asyncio.Future[Any]
+        self._mcp_called: asyncio.Event
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one request, or the life of the process."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["server"][1] == self._mcp_port:
+            self._mcp_called.set()
             await (await asyncio.shield(self._mcp))(scope, receive, send)
         else:
             await self._rest(scope, receive, send)
@@ -242,12 +245,13 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
     async def _live(self, receive: Any, send: Any) -> None:
         await receive()
         self._mcp = asyncio.get_running_loop().create_future()
+        self._mcp_called = asyncio.Event()
         try:
             async with contextlib.AsyncExitStack() as stack:
                 metrics = Metrics()
                 _forget_dead_workers()
                 # Half of a start is Python's imports, so the model begins to load before they do, and MCP's come
-                # behind: a call of MCP that is early waits for them.
+                # behind.
                 embedder = open_embedder(self._settings, metrics)
                 loading = asyncio.ensure_future(embedder.load())
                 # its failure is told by `open_memex`, which waits for it too
@@ -276,6 +280,11 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
 
         async def live() -> None:
             try:
+                # Its imports take a second of the process, which the first requests of REST would share. A call of
+                # MCP that is early begins them at once, and waits for them.
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_MCP_AFTER_S):
+                        await self._mcp_called.wait()
                 mcp = await _loaded("mcp.http")
                 app = mcp.McpApp(mcp.build_for(service, self._settings), self._settings, access=access)
                 async with app.running():

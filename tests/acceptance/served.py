@@ -281,11 +281,15 @@ class Served:
 
 
 class Services:
-    """Makes `Served` objects below one folder, each with the prepared model in its data directory."""
+    """Makes `Served` objects below one folder, each with the prepared model in its data directory.
 
-    def __init__(self, folder: Path, model: Path) -> None:
+    `prototype` is a data directory whose database is made, for those that are to be ready soon.
+    """
+
+    def __init__(self, folder: Path, model: Path, prototype: Path) -> None:
         self.folder = folder
         self._model = model
+        self._prototype = prototype
         self.all: list[Served] = []
 
     def prepared(self, data_dir: Path, user: str | None = None) -> Path:
@@ -310,20 +314,27 @@ class Services:
         name: str = "data",
         data_dir: Path | None = None,
         user: str | None = None,
+        fresh: bool = True,
     ) -> Served:
-        """Return a service that is not started yet, on a data directory of its own unless one is given."""
+        """Return a service that is not started yet, on a data directory of its own unless one is given.
+
+        If not `fresh`, its database is there and migrated already.
+        """
         folder = self.folder / f"s{len(self.all)}"
         folder.mkdir()
         if user is not None:
             shutil.chown(folder, user)
         served = Served(folder, self.prepared(data_dir or folder / name, user), env or {}, user)
+        if not fresh and "DATABASE_URL" not in served.env:
+            parts = [self._prototype / part for part in ("postgres", "postgres.lock", "postgres.users")]
+            subprocess.run(["cp", "-a", *parts, served.data_dir], check=True)  # keeps the owner, as shutil does not
         self.all.append(served)
         return served
 
     @contextlib.contextmanager
-    def running(self, env: Mapping[str, str] | None = None, **options: Any) -> Iterator[Served]:
+    def running(self, env: Mapping[str, str] | None = None, *, fresh: bool = False, **options: Any) -> Iterator[Served]:
         """Run a new service for the time of a test."""
-        served = self.new(env, **options)
+        served = self.new(env, fresh=fresh, **options)
         try:
             served.start()
             yield served

@@ -10,6 +10,11 @@ from functools import partial
 
 import pytest
 
+from memex.backend.remote import RemoteBackend
+from memex.protocol.errors import RateLimited
+from memex.protocol.models import RecallRequest
+from memex.transport.http import HttpTransport
+from memex.transport.retry import NO_RETRY
 from tests.acceptance.served import Answer, Served, Services, call, everything_of, remember, tell, together, until
 
 pytestmark = pytest.mark.timeout(240)
@@ -78,26 +83,38 @@ def test_a_body_over_the_limit_is_413_and_stores_nothing(served: Served, declare
     assert served.remember("and the next one is fine", user).status == 201
 
 
-def test_the_fourth_write_of_a_minute_is_429_and_a_forwarded_address_changes_nothing(services: Services) -> None:
-    env = {"RATE_LIMIT_WRITES_PER_MINUTE": "3", "RATE_LIMIT_SEARCHES_PER_MINUTE": "2"}
-    with services.running(env) as served:
-        statuses = []
-        for number in range(6):
-            headers = {"X-Forwarded-For": f"10.0.0.{number}", "X-Real-IP": f"10.0.1.{number}"}
-            answer = served.remember(f"write {number}", headers=headers)
-            statuses.append(answer.status)
-            if answer.status == 429:
-                assert 1 <= int(answer.headers["retry-after"]) <= 60
-                assert answer.headers["content-type"].startswith("application/problem+json")
-        assert statuses == [201] * 3 + [429] * 3
-        assert len(everything_of(served.port, "u")) == 3
+@pytest.fixture(scope="module")
+def limited(services: Services) -> Iterator[Served]:
+    with services.running({"RATE_LIMIT_WRITES_PER_MINUTE": "3", "RATE_LIMIT_SEARCHES_PER_MINUTE": "2"}) as served:
+        yield served
 
-        body = {"user_id": "u", "agent_id": "a", "query": "write"}
-        searches = [
-            served.call("POST", "/v1/memories/search", body, headers={"Forwarded": f"for=10.1.1.{i}"}).status
-            for i in range(4)
-        ]
-        assert searches == [200, 200, 429, 429]
-        other = {"agent_id": "another", "user_id": "u", "content": "of another agent"}
-        assert served.call("POST", "/v1/memories", other).status == 201
-        assert served.stop()[0] == 0
+
+def test_the_fourth_write_of_a_minute_is_429_and_a_forwarded_address_changes_nothing(limited: Served) -> None:
+    statuses = []
+    for number in range(6):
+        headers = {"X-Forwarded-For": f"10.0.0.{number}", "X-Real-IP": f"10.0.1.{number}"}
+        answer = limited.remember(f"write {number}", headers=headers)
+        statuses.append(answer.status)
+        if answer.status == 429:
+            assert 1 <= int(answer.headers["retry-after"]) <= 60
+            assert answer.headers["content-type"].startswith("application/problem+json")
+    assert statuses == [201] * 3 + [429] * 3
+    assert len(everything_of(limited.port, "u")) == 3
+
+    body = {"user_id": "u", "agent_id": "a", "query": "write"}
+    searches = [
+        limited.call("POST", "/v1/memories/search", body, headers={"Forwarded": f"for=10.1.1.{i}"}).status
+        for i in range(4)
+    ]
+    assert searches == [200, 200, 429, 429]
+    other = {"agent_id": "another", "user_id": "u", "content": "of another agent"}
+    assert limited.call("POST", "/v1/memories", other).status == 201
+
+
+def test_too_many_calls_of_the_protocol_are_429_with_the_time_to_come_back(limited: Served) -> None:
+    remote = RemoteBackend(HttpTransport(f"http://127.0.0.1:{limited.port}"), timeout_s=60, retry=NO_RETRY)
+    for _ in range(2):
+        remote.recall(RecallRequest(keywords=["周五"]))
+    with pytest.raises(RateLimited) as caught:
+        remote.recall(RecallRequest(keywords=["周五"]))
+    assert 0 < caught.value.retry_after_s <= 60

@@ -22,7 +22,7 @@ def _leaks(text: str) -> list[str]:
     return [word for word in _WORDS if word in text]
 
 
-@pytest.fixture(params=["json", "text"])
+@pytest.fixture(scope="module", params=["json", "text"])
 def served(request: pytest.FixtureRequest, services: Services) -> Iterator[Served]:
     with services.running({"MEMEX_LOG_LEVEL": "DEBUG", "MEMEX_LOG_FORMAT": request.param}) as served:
         yield served
@@ -72,7 +72,6 @@ def test_no_text_query_or_token_is_logged_at_debug(served: Served) -> None:
     assert set(statuses) <= {201, 503}
     until("another server runs", lambda: served.postmaster() not in {None, server})
     served.wait_ready()
-    assert served.stop()[0] == 0
     assert "http.request" in served.stderr() or "/v1/memories" in served.stderr(), "nothing was logged at all"
     assert _leaks(served.output()) == []
     assert served.database_log().count("database system is ready") == 2
@@ -89,6 +88,7 @@ async def test_not_even_a_row_that_the_database_refuses_is_logged(served: Served
     answer = served.remember(_TEXT)
     assert answer.status >= 400
     assert _leaks(answer.body.decode()) == []
+    assert served.stop()[0] == 0
     assert "CheckViolation" in served.stderr()
     assert _leaks(served.output()) == []
     assert _leaks(served.database_log()) == []

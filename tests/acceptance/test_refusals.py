@@ -53,14 +53,6 @@ def test_a_bad_setting_is_named(services: Services, name: str, value: str) -> No
     assert "hun" not in line
 
 
-def test_an_unknown_setting_is_warned_of_once_with_the_nearest_name(services: Services) -> None:
-    with services.running({"MEMEX_PROT": "8010"}) as served:
-        warnings = [line for line in served.stderr().splitlines() if "MEMEX_PROT" in line]
-        assert len(warnings) == 1
-        assert "MEMEX_PORT" in warnings[0]
-        served.stop()
-
-
 def test_a_damaged_model_is_named(services: Services) -> None:
     served = services.new({"MEMEX_LOG_LEVEL": "ERROR"})  # what is migrated is told before
     [words] = served.data_dir.glob("models/*/words.bin")

@@ -57,14 +57,10 @@ def test_the_printed_curl_line_stores_and_the_second_start_is_quick_and_finds_it
     assert stop_s <= _STOP_S
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_pressed_twice_in_a_terminal_ends_everything(services: Services, workers: str) -> None:
-    served = services.new({"WORKERS": workers})
-    served.start()
+def _press_ctrl_c_twice(served: Served) -> None:
     server = served.postmaster()
     assert server is not None
-    workers_found = served.workers()
-    assert len(workers_found) == (2 if workers == "2" else 0)
+    workers = served.workers()
     started = time.monotonic()
     os.killpg(served.pid, signal.SIGINT)
     time.sleep(0.05)  # a person's second thought
@@ -72,21 +68,15 @@ def test_ctrl_c_pressed_twice_in_a_terminal_ends_everything(services: Services, 
     assert served.wait_end(30) == 0
     assert time.monotonic() - started <= _STOP_S
     until("the embedded server is gone", lambda: served.postmaster() is None, 5)
-    assert not [worker for worker in workers_found if worker.is_running()]
+    assert not [worker for worker in workers if worker.is_running()]
     assert "Traceback" not in served.stderr()
 
 
-def test_closing_the_terminal_ends_everything_too(services: Services) -> None:
-    served = services.new()
-    # Tests under nohup would hand down that this signal is ignored, which memex rightly keeps to.
-    outer = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    try:
-        served.start()
-    finally:
-        signal.signal(signal.SIGHUP, outer)
-    status, stop_s = served.stop(signal.SIGHUP)
-    assert (status, served.postmaster()) == (0, None)
-    assert stop_s <= _STOP_S
+def test_ctrl_c_pressed_twice_in_a_terminal_ends_everything(services: Services) -> None:
+    served = services.new({"WORKERS": "2"}, fresh=False)
+    served.start()
+    assert len(served.workers()) == 2
+    _press_ctrl_c_twice(served)
 
 
 def test_a_signal_during_the_start_ends_everything_cleanly(services: Services) -> None:
@@ -110,7 +100,7 @@ def _send_half(port: int, content: str) -> tuple[socket.socket, bytes]:
 
 
 def test_a_request_in_flight_is_finished_at_sigterm_and_a_stuck_one_does_not_hold_the_end(services: Services) -> None:
-    served = services.new()
+    served = services.new(fresh=False)
     served.start()
     connection, rest = _send_half(served.port, "途中で止まっても消えない記憶")
     stuck, _ = _send_half(served.port, "never sent to its end")
@@ -156,29 +146,47 @@ def test_an_ordinary_user_starts_it_in_a_folder_with_spaces_and_chinese(services
     assert server is not None
     assert {psutil.Process(pid).username() for pid in (served.pid, server)} == {_NOBODY}
     assert served.remember("部署只在周五晚上进行").status == 201
-    assert served.stop()[0] == 0
-    served.start()
     assert len(served.search("什么时候部署")) == 1
     status, stop_s = served.stop()
     assert (status, served.postmaster()) == (0, None)
     assert stop_s <= _STOP_S
 
 
-def test_the_own_user_starts_it_in_a_folder_with_spaces_quotes_and_japanese(services: Services) -> None:
-    with services.running(name='it\'s a "記憶", 100 %') as served:
+def test_the_own_user_starts_it_in_a_folder_with_spaces_quotes_and_japanese_and_its_files_are_closed_to_others(
+    services: Services,
+) -> None:
+    with services.running(name='it\'s a "記憶", 100 %', fresh=True) as served:
+        cluster: Path = served.data_dir / "postgres"
+        assert cluster.stat().st_mode & 0o077 == 0
+        sockets = [c.laddr for c in psutil.Process(served.pid).net_connections("inet") if c.status == "LISTEN"]
+        assert {a.ip for a in sockets} == {"127.0.0.1"}
+        assert served.port in {a.port for a in sockets}
+        assert len(sockets) == 2, "REST and MCP"
         assert served.remember("会議は水曜日の午後三時から").status == 201
         assert len(served.search("会議はいつ")) == 1
         assert served.stop()[0] == 0
 
 
-def test_a_data_directory_with_a_very_long_name_works(services: Services) -> None:
-    with services.running(name="x" * 120) as served:
-        assert served.remember("too long for a socket's address").status == 201
-        assert served.stop()[0] == 0
+def test_a_data_directory_with_a_very_long_name_works_and_closing_the_terminal_ends_everything(
+    services: Services,
+) -> None:
+    served = services.new(name="x" * 120, fresh=False)
+    # Tests under nohup would hand down that this signal is ignored, which memex rightly keeps to.
+    outer = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        served.start()
+    finally:
+        signal.signal(signal.SIGHUP, outer)
+    assert served.remember("too long for a socket's address").status == 201
+    status, stop_s = served.stop(signal.SIGHUP)
+    assert (status, served.postmaster()) == (0, None)
+    assert stop_s <= _STOP_S
 
 
-def test_sixteen_first_requests_at_once_load_the_model_once(services: Services) -> None:
-    served = services.new()
+def test_sixteen_first_requests_at_once_load_the_model_once_and_ctrl_c_pressed_twice_ends_it(
+    services: Services,
+) -> None:
+    served = services.new(fresh=False)
     served.start(wait=False)
 
     def is_open() -> bool:
@@ -199,15 +207,6 @@ def test_sixteen_first_requests_at_once_load_the_model_once(services: Services) 
     memory = psutil.Process(served.pid).memory_info().rss / 2**20
     tell(f"resident after 16 first requests: {memory:.0f} MiB")
     assert memory < 400
-    served.stop()
-
-
-def test_the_files_of_one_data_directory_are_closed_to_others(services: Services) -> None:
-    with services.running() as served:
-        cluster: Path = served.data_dir / "postgres"
-        assert cluster.stat().st_mode & 0o077 == 0
-        sockets = [c.laddr for c in psutil.Process(served.pid).net_connections("inet") if c.status == "LISTEN"]
-        assert {a.ip for a in sockets} == {"127.0.0.1"}
-        assert served.port in {a.port for a in sockets}
-        assert len(sockets) == 2, "REST and MCP"
-        served.stop()
+    assert served.workers() == []
+    served.wait_ready()
+    _press_ctrl_c_twice(served)

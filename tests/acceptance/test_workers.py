@@ -21,7 +21,7 @@ _FIRST = 24
 @pytest.fixture(scope="module")
 def served(services: Services) -> Iterator[Served]:
     """Two workers on an empty database; requests come as soon as the port is open."""
-    served = services.new({"WORKERS": "2"})
+    served = services.new({"WORKERS": "2", "MEMEX_PROT": "8010"})
     try:
         served.start(wait=False)
 
@@ -46,6 +46,12 @@ def _count(served: Served, name: str) -> float:
 
 def test_first_requests_at_once_on_an_empty_database_are_all_stored(served: Served) -> None:
     assert len(everything_of(served.port, "first")) == _FIRST
+
+
+def test_an_unknown_setting_is_warned_of_once_by_all_processes_with_the_nearest_name(served: Served) -> None:
+    warnings = [line for line in served.stderr().splitlines() if "MEMEX_PROT" in line]
+    assert len(warnings) == 1
+    assert "MEMEX_PORT" in warnings[0]
 
 
 def test_metrics_count_the_requests_of_all_workers_whichever_answers(served: Served) -> None:
@@ -97,7 +103,7 @@ def test_a_killed_worker_is_replaced_and_requests_go_on(served: Served) -> None:
 
 
 def test_workers_do_not_outlive_their_killed_parent_and_the_next_start_has_the_port(services: Services) -> None:
-    served = services.new({"WORKERS": "2"})
+    served = services.new({"WORKERS": "2"}, fresh=False)
     served.start()
     until("both workers are there", lambda: len(served.workers()) == 2)
     orphans = served.workers()
@@ -105,6 +111,7 @@ def test_workers_do_not_outlive_their_killed_parent_and_the_next_start_has_the_p
     os.kill(served.pid, signal.SIGKILL)
     served.wait_end(10)
     until("the orphans are gone", lambda: not [o for o in orphans if _lives(o)], 30)
+    served.env["WORKERS"] = "1"
     served.start()
     assert len(everything_of(served.port, "u")) == 1
     status, took_s = served.stop()

@@ -4,11 +4,7 @@ import pytest
 
 from memex.client import Memex
 from memex.testing import FrozenClock
-from tests.contract.conftest import live_service
-from tests.integration.conftest import postgres, template
 from tests.live import Live
-
-__all__ = ["live_service", "postgres", "template"]
 
 
 @pytest.fixture

@@ -11,11 +11,7 @@ from fastapi import FastAPI
 from memex_server.http.app import create_app
 from memex_server.metrics import Metrics
 from memex_server.settings import ServerSettings, Settings
-from tests.acceptance.fixtures import plain, services
-from tests.embedding_model import model_folder
 from tests.faces.fake_service import FakeService
-
-__all__ = ["model_folder", "plain", "services"]
 
 MAX_BODY_BYTES = 2_000_000
 

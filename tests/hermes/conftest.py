@@ -5,11 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.fixtures import services
-from tests.embedding_model import model_folder
 from tests.hermes.support import Model, Service, hermes_home
-
-__all__ = ["model_folder", "services"]
 
 
 @pytest.fixture

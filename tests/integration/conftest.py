@@ -1,48 +1,19 @@
-"""A real PostgreSQL for integration tests: one server for the session, one database for each test."""
+"""A database of its own for each integration test."""
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import os
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 
 from memex.testing import FrozenClock
-from memex_server.postgres.embedded import EmbeddedServer
-from memex_server.postgres.migrate import prepare_database
 from memex_server.postgres.pool import Database
 from memex_server.service import MemoryService
-from memex_server.testing import HashingEmbedder
 from tests.integration.support import Template, make_service, opened, run, with_database
 
 _NUMBERS = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[EmbeddedServer]:
-    folder = Path(tempfile.mkdtemp(prefix="memex-test-"))
-    server = EmbeddedServer(folder)
-    server.acquire()
-    # Nobody needs these rows after a crash of the machine, and flushing a database per test takes seconds.
-    for setting in ("fsync", "full_page_writes", "synchronous_commit"):
-        asyncio.run(run(server.dsn, f"ALTER SYSTEM SET {setting} = off"))
-    asyncio.run(run(server.dsn, "SELECT pg_reload_conf()"))
-    yield server
-    server.release()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def template(postgres: EmbeddedServer) -> Template:
-    name = "memex_template"
-    asyncio.run(run(postgres.dsn, f"CREATE DATABASE {name}"))
-    facts = asyncio.run(prepare_database(with_database(postgres.dsn, name), HashingEmbedder().card))
-    return Template(postgres.dsn, name, facts)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -64,13 +65,17 @@ class GatedEmbedder(HashingEmbedder):
         self.gate.clear()
 
 
+@functools.cache
+def _rotation(dim: int) -> FloatArray:
+    rotation: FloatArray = np.linalg.qr(np.random.default_rng(5).normal(size=(dim, dim)))[0]
+    return rotation
+
+
 class DenseEmbedder(HashingEmbedder):
     """The same cosines from vectors without zeros, whose rounding in the store averages out as a real model's does."""
 
     async def embed(self, texts: Sequence[str], role: Role) -> FloatArray:
-        dim = self.card.dim
-        rotation = np.linalg.qr(np.random.default_rng(5).normal(size=(dim, dim)))[0]
-        rotated: FloatArray = (await super().embed(texts, role) @ rotation).astype(np.float32)
+        rotated: FloatArray = (await super().embed(texts, role) @ _rotation(self.card.dim)).astype(np.float32)
         return rotated
 
 

@@ -11,9 +11,9 @@ from memex.protocol.errors import Conflict
 from memex.testing import FrozenClock
 from memex_server.service import MemoryService
 from tests.integration.support import all_listed, found, orphans
-from tests.integration.test_remember import encoder, model_folder, real, say
+from tests.integration.test_remember import real, say
 
-__all__ = ["encoder", "model_folder", "real"]
+__all__ = ["real"]
 
 
 @pytest.mark.parametrize(

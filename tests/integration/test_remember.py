@@ -17,11 +17,8 @@ from memex_server.embedding.onnx import Encoder, OnnxEmbedder
 from memex_server.postgres.pool import Database
 from memex_server.service import MemoryService
 from memex_server.worth import load_worth, texts_judged
-from tests.embedding_model import encoder, model_folder
 from tests.integration.support import all_listed, found, make_service, memory, orphans
 from tests.labelled import LANGUAGES, score_gate, score_pairs
-
-__all__ = ["encoder", "model_folder"]
 
 
 @pytest.fixture

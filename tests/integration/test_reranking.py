@@ -20,11 +20,8 @@ from memex_server.service import MemoryService
 from memex_server.settings import from_env
 from memex_server.testing import OverlapReranker
 from memex_server.wiring import open_memex
-from tests.embedding_model import model_folder
 from tests.integration.support import Template, found, make_service, memory, run, store_all, with_database
 from tests.reranker_model import write_cross_encoder
-
-__all__ = ["model_folder"]
 
 TEXTS = [
     "the green tea is in the kitchen",
