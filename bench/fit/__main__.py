@@ -35,9 +35,9 @@ _SETS = (
     "locomo", "beam-100k", "realmem", "memorybank-en", "memorybank-zh", "memorybank-q.zh-m.en", "madial-zh", "jsquad",
 )  # fmt: skip
 _OF_NOW = "realmem"  # its questions are about how things stand now
-# With a margin, as vectors that are computed in other batches are rounded otherwise.
+# With a margin: what is fitted here is a half, and the other half of these conversations is not quite the same.
 _LEAST_RECENCY_GAIN = 0.028
-_LEAST_RECALL = {"beam-100k": 0.612}
+_LEAST_RECALL = {"beam-100k": 0.608, "realmem": 0.488, "madial-zh": 0.69, "memorybank-zh": 0.985, "jsquad": 0.9825}
 Scorer = Callable[[Question], Any]
 
 
@@ -133,7 +133,7 @@ def _worth(questions: Sequence[Question], weights: Any) -> float:
     means = {what: float(np.mean(values)) for what, values in _scores(questions, lambda q: q.signals @ weights).items()}
     short = sum(max(0.0, least - means[name]) for name, least in _LEAST_RECALL.items() if name in means)
     short += max(0.0, _LEAST_RECENCY_GAIN - _recency_gain(questions, weights))
-    extra = 0.1 * sum(means.pop(what, 0.0) for what in ("R@5", "MRR", "multi-hop"))
+    extra = 0.2 * sum(means.pop(what, 0.0) for what in ("R@5", "MRR", "multi-hop"))
     return sum(means.values()) / len(means) + extra - short
 
 

@@ -37,6 +37,7 @@ def _application() -> Any:
     app._mcp_port = _PORT
     app._settings = from_env({})
     app._mcp = asyncio.get_running_loop().create_future()
+    app._mcp_called = asyncio.Event()
     return app
 
 
