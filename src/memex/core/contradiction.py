@@ -11,7 +11,7 @@ import re
 from .claims import MAX_COMPARED_CHARS, Relation, compared, units
 from .dimensions import Rule, Value
 from .facts import CHANGED, STATES, USED_FOR, Fact
-from .kinds import about_answers
+from .kinds import about_answers, named
 from .reading import Statement
 from .subject import GENERIC
 from .wording import (
@@ -48,6 +48,11 @@ _VERSION = re.compile(
     re.ASCII,
 )
 
+# Things of which there are many have numbers (door 1, locker 8); a product, written as a name, has
+# versions, and somebody has a number of something.
+_PROPER = re.compile(r"(?<![A-Za-z])(?<!^)(?<![.!?\n] )[A-Za-z]*[A-Z][A-Za-z+#.-]*")
+_PRODUCTS = frozenset({"node", "version", "release", "jdk", "has", "have"})
+
 
 def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | None:
     """Return why `old` is no longer true if `new` is, or None.
@@ -55,6 +60,8 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
     Both are about like matters (by their cosine); if not `alike`, only another object of one fact tells.
     """
     now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
+    if now.numbered and was.numbered and now.numbered.isdisjoint(was.numbered):
+        return None  # door 1 is not door 2, whatever is said of them
     same = _same_facts(now, was)
     if not alike:
         return _another_object(now, same)
@@ -124,7 +131,8 @@ def _another_version(now: Statement, was: Statement) -> bool:
     if _weight(frozenset(unit for unit in was.head - now.units if not _DIGIT.search(unit))) > 1:
         return False
     moved = {name for name in olds.keys() & news.keys() if olds[name] != news[name]}
-    if not moved or not now.real:
+    products = _PRODUCTS | {name for _, name, _ in named(was.said)} | {m.casefold() for m in _PROPER.findall(was.text)}
+    if not any("." in olds[name] or name in products for name in moved) or not now.real:
         return False
     one, other = units(_VERSION.sub(r"\1", was.said)) - GENERIC, units(_VERSION.sub(r"\1", now.said)) - GENERIC
     return one <= other or _weight(frozenset((one - other) | (other - one))) <= 1 + 2 * now.changes

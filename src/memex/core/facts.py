@@ -46,7 +46,7 @@ _ATTRIBUTES = (
     r"home ?page|url"
 )
 _DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day\w*|(?:the )?\d[\w:./ -]*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*)"
-_WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w ]{2,30}?|(?<=^)\w+)"
+_WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w -]{2,30}?|(?<=^)\w+)"
 _ATTRIBUTE_ZH = (
     "生日|电话|手机号?码?|邮箱|地址|时区|密码|端口|版本|负责人|预算|截止日期|订单号|最喜欢的.{1,4}|数据库|后端|前端|主区域|职业|主治医生|昵称|"
     "领导|上司|老板|公司|车|专业|默认分支|账号|微信号?|体重|身高|域名|编辑器|导师"
