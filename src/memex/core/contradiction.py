@@ -77,13 +77,18 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
         return why
     if _another_version(now, was):
         return "another version of the same"
-    if _ends(now, was):
+    if now.words != was.words and _ends(now, was):  # the same words in other roles end nothing
         return "it is said to be over"
     if kind := _other_value(now, was):
         return f"another {kind}"
     # Who is told of has to be the same where both texts say it, and what is told of him something else.
     apart = any(a.predicate == b.predicate and (a.subject != b.subject or a.object == b.object) for a, b in same)
-    if related != "other" or apart or not (now.corrects or now.changes) or now.adds or not now.real:
+    return None if related != "other" or apart else _told_otherwise(now, was)
+
+
+def _told_otherwise(now: Statement, was: Statement) -> str | None:
+    """Return why the new text, which says that it corrects or that something changed, is about what the old one is."""
+    if not (now.corrects or now.changes) or now.adds or not now.real:
         return None
     if (
         now.corrects

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
 
 from .asides import without_asides
@@ -44,6 +45,11 @@ class Statement:
     def units(self) -> frozenset[str]:
         """Its units."""
         return frozenset(units_of(self.claims))
+
+    @cached_property
+    def words(self) -> Counter[str]:
+        """Its units, each as often as it is said."""
+        return Counter(word for clause in self.claims for unit in clause.units for word in unit.split(" "))
 
     @cached_property
     def facts(self) -> list[Fact]:
