@@ -88,6 +88,7 @@ _ORDERED = _rx(
     r"|(?<!ユーザー)(?<!私)(?<!今)は[^、。]{1,8}(?:[がに]|\x01)",
 )
 _BREAK = re.compile(r"[,;:。、!?\n]+|\.(?=\s|$)|\b(?:and|but|while|because|so that)\b|而且|但是?|并且|因为")
+_TITLE = re.compile(r"\b(dr|mr|mrs|ms|prof)\.(?= ?\w)")  # its full stop ends no sentence
 _TOKEN = re.compile(
     r"[\x01\x02]|[〇一二三四五六七八九十百千万两]{2,}|[\u30a1-\u30ff]+|[\u3400-\u9fff\uac00-\ud7a3]|[\u3041-\u309f]+"
     r"|[^\W\u3041-\u9fff\uac00-\ud7a3]+(?:[./\-'][^\W\u3041-\u9fff\uac00-\ud7a3]+)*"
@@ -118,7 +119,7 @@ class Clause:
 
 def said(text: str) -> str:
     """Return what a text says, as it is compared: folded, without its speaker, and no more than a claim."""
-    return fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
+    return _TITLE.sub(r"\1", fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'"))
 
 
 def clauses(told: str) -> list[Clause]:

@@ -11,6 +11,7 @@ import re
 from .claims import MAX_COMPARED_CHARS, Relation, compared, units
 from .dimensions import Rule, Value
 from .facts import CHANGED, STATES, USED_FOR, Fact
+from .frames import refilled
 from .kinds import about_answers, named
 from .reading import Statement
 from .subject import GENERIC
@@ -51,6 +52,7 @@ _VERSION = re.compile(
 # Things of which there are many have numbers (door 1, locker 8); a product, written as a name, has
 # versions, and somebody has a number of something.
 _PROPER = re.compile(r"(?<![A-Za-z])(?<!^)(?<![.!?\n] )[A-Za-z]*[A-Z][A-Za-z+#.-]*")
+_NAME_AT_END = re.compile(r" [A-Z][\w'-]*\W*(?: now\W*)?$")
 _PRODUCTS = frozenset({"node", "version", "release", "jdk", "has", "have"})
 
 
@@ -83,7 +85,17 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
         return f"another {kind}"
     # Who is told of has to be the same where both texts say it, and what is told of him something else.
     apart = any(a.predicate == b.predicate and (a.subject != b.subject or a.object == b.object) for a, b in same)
-    return None if related != "other" or apart else _told_otherwise(now, was)
+    return None if related != "other" or apart else _told_otherwise(now, was) or _refilled(now, was)
+
+
+def _refilled(now: Statement, was: Statement) -> str | None:
+    """Return that something else stands in one place of the old text now, if it does."""
+    if now.adds or was.adds or not now.real or not was.real or now.people != was.people or EVENT.search(was.short):
+        return None
+    if any(clause.negated for clause in (*now.claims, *was.claims)):
+        return None
+    named = all(_NAME_AT_END.search(side.text) for side in (now, was))
+    return "it is something else now" if refilled(now.said, was.said, named=named) else None
 
 
 def _told_otherwise(now: Statement, was: Statement) -> str | None:

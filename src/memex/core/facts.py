@@ -57,7 +57,9 @@ _ATTRIBUTE_JA = (
 )
 
 # When the subject did it is no part of who it is.
-_TIMES_ZH = _rx(r"上个?(?:周|月|星期|礼拜)|昨[天晚]|前[天年]|去年|今[天年]|最近|现在|目前|已经|终于|刚刚?|其实")
+_TIMES_CJK = _rx(
+    r"上个?(?:周|月|星期|礼拜)|昨[天晚]|前[天年]|去年|今[天年]|最近|现在|目前|已经|终于|刚刚?|其实|^今(?![後日回度週月年朝夜晩])の?|^現在の?"
+)
 
 CHANGED = "changed to"
 USED_FOR = "used for"  # several things may be; only a change from one to another tells that one is over
@@ -312,7 +314,7 @@ def facts(said: str, *, loosely: bool = False) -> list[Fact]:
             who, spelled = (next((v for name, v in parts.items() if name[0] == k and v), "") for k in "so")
             thing = frozenset(units(spelled.strip()))
             if thing:
-                subject = frozenset(units(_TIMES_ZH.sub("", who))) - {"新"}
+                subject = frozenset(units(_TIMES_CJK.sub("", who))) - {"新"}
                 if not who and match.start():
                     # 妹は今、…, 我妹妹结婚了,现在…: the clause before tells of whom.
                     subject = head(sentence) or frozenset(units(" ".join(people(sentence[: match.start()]))))
