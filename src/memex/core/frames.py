@@ -54,7 +54,8 @@ _ARTICLE = re.compile(r" (?:a|the|my|our)$")
 _JOINING_EN = frozenset("a an the to at in on for with from of by my our no not as and or".split())
 _COLOUR = re.compile(
     canonical(
-        r"(?:(?:light|dark|bright|pale) )?(?:red|blue|green|yellow|black|white|gr[ae]y|brown|blonde?|pink|purple|orange|silver|gold(?:en)?)|"
+        r"(?:(?:light|dark|bright|pale) )?"
+        r"(?:red|blue|green|yellow|black|white|gr[ae]y|brown|blonde?|pink|purple|orange|silver|gold(?:en)?)|"
         r"[深浅]?[红蓝绿黄黑白灰棕褐粉紫橙银金]色?的?|[黒白赤青黄緑茶紫紺]色?い?|ピンク|オレンジ|グレー"
     )
 )
