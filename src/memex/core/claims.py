@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 from .fold import canonical, fold
+from .roles import turned_round
 from .stem import stem
 from .text import content_hash
 from .traits import read_turn
@@ -86,8 +87,8 @@ _ORDERED = _rx(
     r"より|から|まで|前に|後に|は(?!私)[^、。]{1,8}の(?:上司|部下|先生|親|父|母|子|兄|姉|弟|妹|夫|妻)"
     r"|(?<!ユーザー)(?<!私)(?<!今)は[^、。]{1,8}(?:[がに]|\x01)",
 )
-_TURNED = 3
 _BREAK = re.compile(r"[,;:。、!?\n]+|\.(?=\s|$)|\b(?:and|but|while|because|so that)\b|而且|但是?|并且|因为")
+_TITLE = re.compile(r"\b(dr|mr|mrs|ms|prof)\.(?= ?\w)")  # its full stop ends no sentence
 _TOKEN = re.compile(
     r"[\x01\x02]|[〇一二三四五六七八九十百千万两]{2,}|[\u30a1-\u30ff]+|[\u3400-\u9fff\uac00-\ud7a3]|[\u3041-\u309f]+"
     r"|[^\W\u3041-\u9fff\uac00-\ud7a3]+(?:[./\-'][^\W\u3041-\u9fff\uac00-\ud7a3]+)*"
@@ -108,16 +109,17 @@ _ENDING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One part of a text: its units as a sorted tuple (so repeats count), whether it denies them, and as written."""
+    """One part of a text: its units as a sorted tuple (so repeats count), whether it denies them, in order, and as written."""
 
     units: tuple[str, ...]
     negated: bool
-    written: tuple[str, ...] = field(compare=False)
+    ordered: tuple[str, ...] = field(compare=False)
+    written: str = field(compare=False)
 
 
 def said(text: str) -> str:
     """Return what a text says, as it is compared: folded, without its speaker, and no more than a claim."""
-    return fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'")
+    return _TITLE.sub(r"\1", fold(read_turn(text).said[:MAX_COMPARED_CHARS]).replace("\u2019", "'"))
 
 
 def clauses(told: str) -> list[Clause]:
@@ -134,7 +136,7 @@ def clauses(told: str) -> list[Clause]:
             continue
         if _ORDERED[language].search(part):
             kept = [" ".join(kept)]
-        found.append(Clause(tuple(sorted(kept)), negated, tuple(kept)))
+        found.append(Clause(tuple(sorted(kept)), negated, tuple(kept), written))
     return found
 
 
@@ -173,7 +175,7 @@ def compared(new: str, old: str, a: list[Clause], b: list[Clause], *, near: bool
         return "other"
     first, second = set(a), set(b)
     written = {c.units: c.written for c in second}
-    if any(c.units in written and _turned_round(c.written, written[c.units]) for c in first):
+    if any(c.units in written and turned_round(c.written, written[c.units]) for c in first):
         return "other"
     if {(c.units, not c.negated) for c in first} & {(c.units, c.negated) for c in second}:
         return "negates"
@@ -186,34 +188,14 @@ def compared(new: str, old: str, a: list[Clause], b: list[Clause], *, near: bool
     # The same units, cut in clauses in another way.
     signs = [{c.negated for c in found} for found in (a, b)]
     if signs[0] == signs[1] == {False}:
-        one, other = ([u for c in found for u in c.written] for found in (a, b))
-        more, less = Counter(one), Counter(other)
+        more, less = (Counter(u for c in found for u in c.ordered) for found in (a, b))
+        if turned_round(*(" ".join(c.written for c in found) for found in (a, b))):
+            return "other"
         if more == less:
-            return "other" if _turned_round(one, other) else "equal"
+            return "equal"
         if near and _few_more(more, less):
             return "extends"
     return "other"
-
-
-def _turned_round(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether something stands before and after another thing the other way round: "Ann likes Tom", "Tom likes Ann".
-
-    What only moves to the front or the end ("on Fridays we deploy"), or changes places with what stands beside it,
-    is not turned round. In terms of places: the longest falling sequence has three members.
-    """
-    if one == other:
-        return False
-    count = Counter(one)
-    place = {unit: at for at, unit in enumerate(one) if count[unit] == 1}
-    falling: list[tuple[int, int]] = []  # places in the order of `other`, and the length of the fall that ends there
-    for unit in other:
-        if unit in place:
-            at = place[unit]
-            length = 1 + max((n for before, n in falling if before > at), default=0)
-            if length == _TURNED:
-                return True
-            falling.append((at, length))
-    return False
 
 
 def _script(text: str) -> str:

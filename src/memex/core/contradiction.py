@@ -11,7 +11,8 @@ import re
 from .claims import MAX_COMPARED_CHARS, Relation, compared, units
 from .dimensions import Rule, Value
 from .facts import CHANGED, STATES, USED_FOR, Fact
-from .kinds import about_answers
+from .frames import refilled
+from .kinds import about_answers, named
 from .reading import Statement
 from .subject import GENERIC
 from .wording import (
@@ -48,6 +49,12 @@ _VERSION = re.compile(
     re.ASCII,
 )
 
+# Things of which there are many have numbers (door 1, locker 8); a product, written as a name, has
+# versions, and somebody has a number of something.
+_PROPER = re.compile(r"(?<![A-Za-z])(?<!^)(?<![.!?\n] )[A-Za-z]*[A-Z][A-Za-z+#.-]*")
+_NAME_AT_END = re.compile(r" [A-Z][\w'-]*\W*(?: now\W*)?$")
+_PRODUCTS = frozenset({"node", "version", "release", "jdk", "has", "have"})
+
 
 def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | None:
     """Return why `old` is no longer true if `new` is, or None.
@@ -55,6 +62,8 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
     Both are about like matters (by their cosine); if not `alike`, only another object of one fact tells.
     """
     now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
+    if now.numbered and was.numbered and now.numbered.isdisjoint(was.numbered):
+        return None  # door 1 is not door 2, whatever is said of them
     same = _same_facts(now, was)
     if not alike:
         return _another_object(now, same)
@@ -70,13 +79,28 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
         return why
     if _another_version(now, was):
         return "another version of the same"
-    if _ends(now, was):
+    if now.words != was.words and _ends(now, was):  # the same words in other roles end nothing
         return "it is said to be over"
     if kind := _other_value(now, was):
         return f"another {kind}"
     # Who is told of has to be the same where both texts say it, and what is told of him something else.
     apart = any(a.predicate == b.predicate and (a.subject != b.subject or a.object == b.object) for a, b in same)
-    if related != "other" or apart or not (now.corrects or now.changes) or now.adds or not now.real:
+    return None if related != "other" or apart else _told_otherwise(now, was) or _refilled(now, was)
+
+
+def _refilled(now: Statement, was: Statement) -> str | None:
+    """Return that something else stands in one place of the old text now, if it does."""
+    if now.adds or was.adds or not now.real or not was.real or now.people != was.people or EVENT.search(was.short):
+        return None
+    if any(clause.negated for clause in (*now.claims, *was.claims)):
+        return None
+    named = all(_NAME_AT_END.search(side.text) for side in (now, was))
+    return "it is something else now" if refilled(now.said, was.said, named=named) else None
+
+
+def _told_otherwise(now: Statement, was: Statement) -> str | None:
+    """Return why the new text, which says that it corrects or that something changed, is about what the old one is."""
+    if not (now.corrects or now.changes) or now.adds or not now.real:
         return None
     if (
         now.corrects
@@ -124,7 +148,8 @@ def _another_version(now: Statement, was: Statement) -> bool:
     if _weight(frozenset(unit for unit in was.head - now.units if not _DIGIT.search(unit))) > 1:
         return False
     moved = {name for name in olds.keys() & news.keys() if olds[name] != news[name]}
-    if not moved or not now.real:
+    products = _PRODUCTS | {name for _, name, _ in named(was.said)} | {m.casefold() for m in _PROPER.findall(was.text)}
+    if not any("." in olds[name] or name in products for name in moved) or not now.real:
         return False
     one, other = units(_VERSION.sub(r"\1", was.said)) - GENERIC, units(_VERSION.sub(r"\1", now.said)) - GENERIC
     return one <= other or _weight(frozenset((one - other) | (other - one))) <= 1 + 2 * now.changes

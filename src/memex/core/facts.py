@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from .claims import units
 from .fold import canonical
+from .subject import head, people
 
 __all__ = ["CHANGED", "STATES", "USED_FOR", "Fact", "facts"]
 
@@ -45,7 +46,7 @@ _ATTRIBUTES = (
     r"home ?page|url"
 )
 _DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day\w*|(?:the )?\d[\w:./ -]*|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*)"
-_WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w ]{2,30}?|(?<=^)\w+)"
+_WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w -]{2,30}?|(?<=^)\w+)"
 _ATTRIBUTE_ZH = (
     "生日|电话|手机号?码?|邮箱|地址|时区|密码|端口|版本|负责人|预算|截止日期|订单号|最喜欢的.{1,4}|数据库|后端|前端|主区域|职业|主治医生|昵称|"
     "领导|上司|老板|公司|车|专业|默认分支|账号|微信号?|体重|身高|域名|编辑器|导师"
@@ -56,7 +57,9 @@ _ATTRIBUTE_JA = (
 )
 
 # When the subject did it is no part of who it is.
-_TIMES_ZH = _rx(r"上个?(?:周|月|星期|礼拜)|昨[天晚]|前[天年]|去年|今[天年]|最近|现在|目前|已经|终于|刚刚?|其实")
+_TIMES_CJK = _rx(
+    r"上个?(?:周|月|星期|礼拜)|昨[天晚]|前[天年]|去年|今[天年]|最近|现在|目前|已经|终于|刚刚?|其实|^今(?![後日回度週月年朝夜晩])の?|^現在の?"
+)
 
 CHANGED = "changed to"
 USED_FOR = "used for"  # several things may be; only a change from one to another tells that one is over
@@ -131,7 +134,7 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
+_PREDICATES_ZH: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
         _rx(
@@ -171,6 +174,9 @@ _PREDICATES_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("runs on", _rx(r"(?P<s>[^,。]{1,10}?)跑在(?P<o>[^,。]{1,14}?)(?:上|$|[,。])")),
     ("written in", _rx(r"(?P<s>[^,。]{1,6}?端)是?用(?P<o>[^,。]{1,12}?)写")),
+    ("lives", _rx(r"^(?P<o>[^,。现]{1,8})在住$")),  # Japanese without kana
+)
+_PREDICATES_JA: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
         _rx(
@@ -226,15 +232,13 @@ _LOOSE: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
-_LOOSE_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
+_LOOSE_ZH: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "lives",
         _rx(
             r"(?P<s>我[^,。老]{0,4}?|用户)的?(?:家|房子|住处|住址|居住地)(?:现在)?(?:住在|住|在|是)(?P<o1>[^,。!了]{1,10})",
             r"(?P<s2>我|用户)(?:现在|目前|一直)?(?:居住在|常住|定居于|人在|安家在?|住)(?P<o2>[^,。!了在]{1,10})",
             r"(?P<s3>我|用户)(?:现在|目前|一直)?在(?P<o3>[^,。]{1,8}?)(?:生活|居住|定居|安家)",
-            r"(?:(?P<s4>[^、。はが]{1,6}?)の)?(?:自宅|家|住まい|住所|居住地)は(?P<o4>[^、。はが]{1,10}?)(?:です|だ|に(?:あり|ある)|$|。)",
-            r"(?:^|[、。 ])(?:(?P<s5>[^、。]{1,6}?)[はが])?(?P<o5>[^、。はが]{1,10}?)[にで]暮らし",
         ),
     ),
     (
@@ -242,8 +246,22 @@ _LOOSE_CJK: tuple[tuple[str, re.Pattern[str]], ...] = (
         _rx(
             r"(?P<s>我|用户)(?:的)?(?:公司|单位|雇主|东家)(?:是|叫)(?P<o1>[^,。]{1,10})",
             r"(?P<s2>我|用户)(?:现在|目前)?(?:就职|供职|任职|受雇)于(?P<o2>[^,。]{1,10})",
-            r"(?:(?P<s3>[^、。はが]{1,6}?)の)?(?:勤務先|勤め先|会社|職場|雇い主)は(?P<o3>[^、。はが]{1,10}?)(?:です|だ|$|。)",
-            r"(?:^|[、。 ])(?P<o4>[^、。はが]{1,10}?)(?:に勤務|の社員|に所属)",
+        ),
+    ),
+)
+_LOOSE_JA: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "lives",
+        _rx(
+            r"(?:(?P<s>[^、。はが]{1,6}?)の)?(?:自宅|家|住まい|住所|居住地)は(?P<o1>[^、。はが]{1,10}?)(?:です|だ|に(?:あり|ある)|$|。)",
+            r"(?:^|[、。 ])(?:(?P<s2>[^、。]{1,6}?)[はが])?(?P<o2>[^、。はが]{1,10}?)[にで]暮らし",
+        ),
+    ),
+    (
+        "works for",
+        _rx(
+            r"(?:(?P<s>[^、。はが]{1,6}?)の)?(?:勤務先|勤め先|会社|職場|雇い主)は(?P<o1>[^、。はが]{1,10}?)(?:です|だ|$|。)",
+            r"(?:^|[、。 ])(?P<o2>[^、。はが]{1,10}?)(?:に勤務|の社員|に所属)",
         ),
     ),
 )
@@ -273,9 +291,13 @@ def facts(said: str, *, loosely: bool = False) -> list[Fact]:
 
     With `loosely` also what other words say that may mean something else, too.
     """
-    plain = said.isascii() or not re.search(r"[\u3041-\u9fff]", said)
-    table = _PREDICATES if plain else _PREDICATES_CJK
-    loose = (_LOOSE if plain else _LOOSE_CJK) if loosely else ()
+    # What is Japanese with kana means something else in Chinese: "…在住" is in 现在住在, too.
+    if re.search(r"[\u3041-\u30fa]", said):
+        table, loose = _PREDICATES_JA, _LOOSE_JA
+    elif re.search(r"[\u3400-\u9fff]", said):
+        table, loose = _PREDICATES_ZH, _LOOSE_ZH
+    else:
+        table, loose = _PREDICATES, _LOOSE
     found = []
     for whole in re.split(r"[!?\n;]|[.](?=\s|$)", said):
         sentence = whole[:_MAX_SENTENCE_CHARS]
@@ -284,7 +306,7 @@ def facts(said: str, *, loosely: bool = False) -> list[Fact]:
             for predicate, pattern in table
             if predicate not in _NEEDS or any(map(sentence.__contains__, _NEEDS[predicate]))
         ]
-        matches += [(predicate, pattern.search(sentence)) for predicate, pattern in loose]
+        matches += [(predicate, pattern.search(sentence)) for predicate, pattern in loose if loosely]
         for predicate, match in matches:
             if match is None:
                 continue
@@ -292,6 +314,9 @@ def facts(said: str, *, loosely: bool = False) -> list[Fact]:
             who, spelled = (next((v for name, v in parts.items() if name[0] == k and v), "") for k in "so")
             thing = frozenset(units(spelled.strip()))
             if thing:
-                subject = frozenset(units(_TIMES_ZH.sub("", who))) - {"新"}
+                subject = frozenset(units(_TIMES_CJK.sub("", who))) - {"新"}
+                if not who and match.start():
+                    # 妹は今、…, 我妹妹结婚了,现在…: the clause before tells of whom.
+                    subject = head(sentence) or frozenset(units(" ".join(people(sentence[: match.start()]))))
                 found.append(Fact(subject, predicate, thing, spelled.strip()))
     return found

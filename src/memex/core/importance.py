@@ -17,7 +17,7 @@ from .memory import LEAST_RATING, MOST_RATING
 from .moment import passes
 from .passages import sentences
 from .signs import Signs
-from .speech import ERROR, SMALL_TALK, doubts, without_opener
+from .speech import ERROR, SMALL_TALK, doubts, greets, without_closing, without_opener
 from .traits import read_turn
 
 __all__ = ["DEFAULT_THRESHOLD", "STATEMENT", "UNREADABLE_RATING", "Rating", "rate", "sentences_judged"]
@@ -120,7 +120,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"总结|邮件|报告|变量名?).{0,6}(?:要|请|用|控制|别|不要|尽量|必|里)"
             r"|只在|请一直|请(?:用|叫|称呼|始终|总是|不要|别)|^(?:不要|别|请?勿)(?!(?:急|担心|客气|管|在意|谢|生气|"
             r"这|那|闹|慌|走|说了|动|着急))|(?:不要|别)(?:推荐|给我|用|发|直接)|叫我|称呼",
-            r"今後|これから(?:は)|必ず|絶対に|統一|しないで|(?:使わ|し|せ|か|ら|さ|れ|べ|わ|ま|た|"
+            r"今後|これから(?:は|.{2,30}(?:使っ|し|答え|書い|呼ん|送っ)[てで](?:ください|下さい|ね|ほしい)?[。!]*$)|必ず|絶対に|統一|しないで|(?:使わ|し|せ|か|ら|さ|れ|べ|わ|ま|た|"
             r"が)ないで(?:ください|ほしい|ね|。|$)|しないこと|すること|書くこと|出すこと|送ること|以内に|だけ、|毎回|"
             r"呼んで|禁止|"
             r"なければならない|いけない|ご遠慮|(?:回答|返信|返事|説明|コメント|報告|報告書|連絡|コード|図|グラフ|"
@@ -229,7 +229,7 @@ _DATED = re.compile(
 _LEAST_CHARS = 12
 _ANCHORED = re.compile(
     r"\b(?:i|we|my|our|is|are)\b|\d|[a-z]{2,}\d*[\u3041-\u9fff]|[\u3041-\u9fff] ?[a-z]{2,}|我|是|[有叫姓属]|"
-    r"[二三四五六七八九十]|用户|客户|です|は|.{7}[了。]$"
+    r"[二两三四五六七八九十]|用户|客户|です|は|.{7}[了。]$"
 )
 # What somebody asks to be remembered is kept, however it is put.
 _WANTED = _FOR[0][0]
@@ -245,6 +245,9 @@ def rate(text: str) -> Rating:
     parts = [without_asides(fold(part).replace("\u2019", "'")) for part in sentences_judged(text)]
     if not parts:
         return Rating(LEAST_RATING, "it says nothing")
+    # A greeting or thanks beside something else says nothing of it.
+    told = [rest for part in parts if without_opener(rest := without_closing(part))]
+    parts = told or parts
     judged = [_judge(part) for part in parts]
     kept = [part for part, (reasons, against) in zip(parts, judged, strict=True) if reasons and not against]
     reasons = list(dict.fromkeys(chain.from_iterable(r for r, against in judged if not against)))
@@ -282,8 +285,9 @@ def _judge(sentence: str) -> tuple[list[str], list[str]]:
         return reasons, []
     # What was an error of a moment, and why it was one, lasts.
     against = [doubt for doubt in doubts(rest) if doubt != ERROR or _CAUSE not in reasons]
-    # After a greeting or thanks, only what a rule speaks for is more than that.
-    return reasons, [SMALL_TALK, *against] if rest != sentence and not reasons else against
+    # After an answer or an apology, only what a rule speaks for is more than that.
+    opened = rest != sentence and not (greets(sentence) and _states(rest))
+    return reasons, [SMALL_TALK, *against] if opened and not reasons else against
 
 
 def _states(sentence: str) -> bool:

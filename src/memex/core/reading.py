@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
 
 from .asides import without_asides
@@ -11,7 +12,7 @@ from .claims import Clause, clauses, said, units, units_of
 from .dimensions import Value, values
 from .facts import Fact, facts
 from .fold import canonical, fold
-from .subject import GENERIC, head, people
+from .subject import GENERIC, head, numbered, people
 from .wording import ALSO, CHANGE, CORRECTING, DENIES, DOING_WORDS
 
 __all__ = ["Statement"]
@@ -44,6 +45,11 @@ class Statement:
     def units(self) -> frozenset[str]:
         """Its units."""
         return frozenset(units_of(self.claims))
+
+    @cached_property
+    def words(self) -> Counter[str]:
+        """Its units, each as often as it is said."""
+        return Counter(word for clause in self.claims for unit in clause.units for word in unit.split(" "))
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -91,6 +97,12 @@ class Statement:
     def head(self) -> frozenset[str]:
         """What the first clause is about."""
         return self.heads[0] if self.heads else frozenset()
+
+    @cached_property
+    def numbered(self) -> frozenset[str]:
+        """The things that it is about and that a number names: door 1, 301房."""
+        parts = (part for whole in sentences(self.short) for part in re.split("[,、;:] ?", whole))
+        return frozenset(name for part in parts for name in numbered(part))
 
     @cached_property
     def corrects(self) -> bool:

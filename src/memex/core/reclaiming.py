@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from .claims import MAX_COMPARED_CHARS, compared, units_of
 from .contradiction import contradicts
 from .facts import Fact
+from .fold import canonical
 from .reading import Statement
+from .roles import turned_round
 from .text import content_hash
 from .wording import DENIES
 
@@ -13,6 +17,14 @@ __all__ = ["reclaims"]
 
 # How long it has been so is no part of what is so; and words by which a kind of person or a use is named.
 _IDLE = frozenset("year month week dai long time while alreadi still 年 月 周 日 多 久 还 已 者 主 义 使 用".split())
+# What joins the others to a sentence, in one wording or another.
+_JOINING = frozenset("when where who which what that thing get suffer from".split()) | frozenset(
+    canonical("有会让使令对于患症者之类性得")
+)
+_MOST_CHARS = 100  # a longer text says more than one thing
+_LEAST_CHARS = 4  # of words in common
+_DOERS = ("er", "or", "ee")  # who does it is another than what is done
+_LEAST_STEM, _ENDING = 5, 2  # characters: words that share so many, and differ in no more at their ends, are one word
 
 
 def reclaims(now: Statement, was: Statement) -> bool:
@@ -21,9 +33,42 @@ def reclaims(now: Statement, was: Statement) -> bool:
         return content_hash(now.text) == content_hash(was.text)
     if compared(now.text, was.text, now.claims, was.claims) in {"equal", "contains"}:
         return True
-    if not (now.loose_facts or now.values) or not now.real or now.people != was.people:
+    if not now.real or now.people != was.people:
         return False
-    return (_same_fact(now, was) or _same_values(now, was)) and contradicts(now, was.text) is None
+    same = (_same_fact(now, was) or _same_values(now, was)) if now.loose_facts or now.values else False
+    return (same or _same_words(now, was)) and contradicts(now, was.text) is None
+
+
+def _same_words(now: Statement, was: Statement) -> bool:
+    """Whether both are of the same words in whatever form and order, none is left over, and none has another role."""
+    if any(clause.negated for clause in (*now.claims, *was.claims)) or now.ended or turned_round(now.said, was.said):
+        return False
+    told, claimed = now.units - _JOINING, was.units - _JOINING
+    if max(map(len, (now.said, was.said))) > _MOST_CHARS or sum(map(len, claimed)) < _LEAST_CHARS or len(claimed) < 2:
+        return False
+    return all(_among(unit, claimed) for unit in told) and all(_among(unit, told) for unit in claimed)
+
+
+def _among(unit: str, units: frozenset[str]) -> bool:
+    """Whether a unit is among others: in another form (allergic, allergy), or joined with them or parted (Japanese)."""
+    if unit in units:
+        return True
+    if unit.isascii():
+        return any(
+            _LEAST_STEM <= _shared(unit, other) >= max(len(unit), len(other)) - _ENDING
+            and unit.endswith(_DOERS) is other.endswith(_DOERS)
+            for other in units
+        )
+    left = unit
+    for other in sorted((u for u in units if len(u) > 1), key=len, reverse=True):
+        if len(unit) > 2 and unit in other:
+            return True
+        left = left.replace(other, "")
+    return not left
+
+
+def _shared(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _same_fact(now: Statement, was: Statement) -> bool:
@@ -49,6 +94,6 @@ def _same_values(now: Statement, was: Statement) -> bool:
     rest = now.said
     for value in sorted(now.values, key=lambda v: -v.span[0]):
         rest = f"{rest[: value.span[0]]} {rest[value.span[1] :]}"
-    if DENIES.search(rest):
+    if DENIES.search(rest) or turned_round(now.said, was.said):
         return False
     return now.without(now.values) - _IDLE == was.without(was.values) - _IDLE

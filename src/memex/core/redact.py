@@ -29,8 +29,17 @@ _USERINFO = re.compile(
 # "password: x", "api_key=x", "密码是 x": the value must look like one, so that prose about passwords stays.
 _NAMED = re.compile(
     r"(?P<kept>(?:pass(?:word|wd|phrase)|pwd|secret|api[ _-]?key|access[ _-]?key|auth[ _-]?token|token|credential|"
-    r"密码|口令|密钥|令牌|パスワード|トークン|暗証番号|APIキー)[\"']?\s*(?:[:=：＝]|是|为|は|\bis\b)\s*[\"'「]?)"
+    r"密码|口令|密钥|令牌|パスワード|トークン|暗証番号|APIキー)[\"']?\s*(?:(?:是|为|は|\bis\b)?\s*[:=：＝]|是|为|は|\bis\b)\s*[\"'「]?)"
     r"(?P<secret>(?=[^\s\"'，。、」]{0,100}[0-9])(?=[^\s\"'，。、」]{0,100}[A-Za-z])[A-Za-z0-9!@#$%^&*()_+=./~?-]{6,})",
+    re.IGNORECASE,
+)
+# "pw x", "with pass x", "password was changed to x": said in passing, so that x must have letters and digits or signs.
+_LETTERS_AND_MORE = r"(?=[^\s,;，。、]{0,100}[0-9!@#$%^&*+=~])(?=[^\s,;，。、]{0,100}[A-Za-z])[A-Za-z0-9!@#$%^&*()_+=./~?-]{5,}[A-Za-z0-9!@#$%^&*+=~]"
+_IN_PASSING = re.compile(
+    r"(?P<kept>(?:\b(?:pw|pwd|passwd|password|passcode)(?: is)?\s+|\b(?:with|and|using|by)(?: the)? pass(?:phrase)?\s+|[,;] ?pass\s+|"
+    r"\b(?:pass(?:word|phrase|code|wd)|pwd|secret)(?: [\w' -]{1,30}?)? (?:(?:re)?set|changed|updated|rotated|switched)(?: back)? to\s+|"
+    r"(?:密码|口令|密钥)[^,，。]{0,8}?(?:改成|改为|换成|设为|设成|变成)了?\s*|(?:パスワード|暗証番号)[をは]\s*)[\"'「]?)"
+    rf"(?P<secret>{_LETTERS_AND_MORE})(?=[\"'」]?(?:\s*(?:$|[,.;!?，。、；)\n])|[^\x00-\x7f]))",
     re.IGNORECASE,
 )
 
@@ -47,10 +56,13 @@ _AROUND_CHARS = 100
 # A password of words or of digits: what is said to be one, and does not read like a sentence about it.
 _WORD = r"[A-Za-z0-9!@#$%^&*_+=~-][A-Za-z0-9'!@#$%^&*_+=~-]*"
 _WORDS = rf"{_WORD}(?:[ \t]+{_WORD}){{0,9}}"
+# Words of Han or kana with spaces between them, as nobody writes a sentence.
+_CJK = "[\u3041-\u30ff\u3400-\u9fff]{1,8}"
+_SPACED = rf"{_CJK}(?:[ \u3000](?:{_CJK}|\d{{1,12}})){{1,9}}?"
 _PHRASE = re.compile(
     r"(?P<kept>(?:\b(?:pass(?:word|phrase|code|wd)|pwd|(?P<pin>pin(?: code)?))(?: (?:for|of|to|on) [\w' -]{1,30}?)?\s*(?:[:=]|\bis\b(?: now)?:?)|"
-    r"(?:密码|口令|暗号)\s*(?:[:=：＝]|就?是|改成了?|为)|(?:パスワード|パスフレーズ|暗証番号|合言葉)\s*(?:[:=：＝]|は、?))\s*)"
-    rf"(?:(?P<open>[\"'“「『])(?P<quoted>[^\"'”」』\n]{{3,80}})[\"'”」』]|(?P<secret>{_WORDS}|[\u3041-\u30ff\u3400-\u9fff]{{2,15}}?)"
+    r"(?:密码|口令|暗号)\s*(?:(?:就?是|改成了?|为)?\s*[:=：＝]|就?是|改成了?|为)|(?:パスワード|パスフレーズ|暗証番号|合言葉)\s*(?:は?[:=：＝]|は、?))\s*)"
+    rf"(?:(?P<open>[\"'“「『])(?P<quoted>[^\"'”」』\n]{{3,80}})[\"'”」』]|(?P<secret>{_WORDS}|{_SPACED}|[\u3041-\u30ff\u3400-\u9fff]{{2,15}}?)"
     r"(?=\s*(?:[,.;!?，。、；！？)\n]|$|(?:です|だよ?|でした)(?:[。、!！\n]|$))))",
     re.IGNORECASE,
 )
@@ -102,7 +114,7 @@ def redact(text: str) -> tuple[str, int]:
     text = _AWS_SECRET.sub(aws, text)
     text, keys = _KEYS.subn(REDACTED, text)
     count += private + keys
-    for pattern in (_BEARER, _USERINFO, _NAMED):
+    for pattern in (_BEARER, _USERINFO, _NAMED, _IN_PASSING):
         text, found = pattern.subn(lambda match: match["kept"] + REDACTED, text)
         count += found
     return _PHRASE.sub(phrase, text), count
@@ -110,6 +122,8 @@ def redact(text: str) -> tuple[str, int]:
 
 def _reads_like_prose(told: str) -> bool:
     """Whether what is said to be a password is rather said about one."""
+    if re.fullmatch(_SPACED, told):
+        told = re.sub("[ \u3000][的の](?=[ \u3000])", "", told)  # of words that stand alone it joins two
     if not told.isascii():
         return _PROSE_CJK.search(told) is not None
     if told.isdigit():

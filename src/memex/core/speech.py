@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 
+from .fold import canonical
 from .signs import Signs
 
-__all__ = ["ERROR", "QUESTION", "REQUEST", "SMALL_TALK", "doubts", "without_opener"]
+__all__ = ["ERROR", "QUESTION", "REQUEST", "SMALL_TALK", "doubts", "greets", "without_closing", "without_opener"]
 
 SMALL_TALK = "small talk"
 QUESTION = "question"
@@ -20,8 +21,11 @@ ERROR = "error of the moment"
 REQUEST = "request of the moment"
 
 _OPENER = Signs(
-    r"^(?:oh|ah|um+|well|alright|all right|right)?[,. ]*(?:hi|hello|hey|yo|what's up|good (?:morning|evening|night|"
-    r"afternoon|day|job|one)|bye|see you|talk to you|thanks?|thank you|thx|cheers|much appreciated|ok|okay|k|yes|"
+    r"^(?:oh|ah|um+|well|alright|all right|right)?[,. ]*(?:"
+    r"(?:hi|hello|hey)(?: (?:there|all|everyone|everybody|folks|team|guys|again))?|"
+    r"yo|what's up|good (?:morning|evening|night|"
+    r"afternoon|day|job|one)|bye|see you|talk to you|"
+    r"(?:thanks?|thank you)(?: for \w+ing)?|thx|cheers|much appreciated|ok|okay|k|yes|"
     r"no(?! \w)|yep|"
     r"yeah|nope|sure|great|perfect|nice|cool|fine|awesome|excellent|brilliant|lovely|got it|i see|i understand|"
     r"understood|"
@@ -48,6 +52,22 @@ _OPENER = Signs(
     r"できた|完了|おめでと|よろしく|久しぶり|お久し|いってき|は{2,}|ふふ|へへ|もちろん|ただいま|おかえり|ok)",
 )
 _OPENING = re.compile(r"[^,.!:;。、 ]*[,.!:;。、 ]+")
+# Of the openers those after which something of its own may come; after "perfect" or "one moment" it seldom does.
+_GREETING = Signs(
+    r"^(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|thanks?|thank you)\b",
+    r"^(?:大家|各位)?(?:你好|您好|嗨|哈喽|早上好|早安|下午好|晚上好|谢谢|谢[了啦]|多谢|感谢)",
+    r"^(?:こんにちは|こんばんは|おはよう|ありがと|本当にありがと|お疲れ|久しぶり|お久し)",
+)
+# Thanks and wishes that end a sentence which says something else.
+_CLOSING = re.compile(
+    canonical(
+        r"(?:^|[,;!. -]+)\b(?:many )?(?:thanks?|thank you|thx|cheers|much appreciated)"
+        r"(?: (?:again|a lot|so much|very much|in advance|"
+        r"(?:for|to|everyone|everybody|all|guys|folks)\b[^,.!]{0,30}))?[.! ]*$|"
+        r"(?:^|[,;!。 ]+)(?:非常|十分|太|先)?(?:谢谢|谢[了啦]|多谢|感谢|辛苦)[^,。]{0,6}[。! ]*$|"
+        r"(?:^|(?<![てで])[、,。! ]+)(?:どうも|本当に|いつも)?(?:ありがと|感謝|お疲れ|よろしく)[^、。]{0,12}[。! ]*$"
+    )
+)
 _REMARK = Signs(
     r"^(?:that|it)(?:'s| is| was| looks| sounds) \S+(?: \S+){0,6}[.!]*$",
     r"^(?:what an? |how (?!to\b)\w+!)",
@@ -218,7 +238,7 @@ _DOUBTS: tuple[tuple[str, Signs], ...] = (
             r"看看|试试)吧?[。!]?$",
             r"^(?!.*(?:" + _STANDING_JA + r")).*(?:[^はも]て|[んい]で|て(?:ください|下さい|くれ|くれる|もらえる|みて|"
             r"よ|ね)|お願い(?:します)?|ちょうだい|頂戴|頼む|頼みます|よろしく|(?:見せ|直し|教え)て)[。!]*$",
-            r"(?:もっと|もう少し|もう一度|もう一回|この|その|上の|下の|さっきの|今の|以下の|"
+            r"^(?!.*(?:いつも|必ず|今後|これから|毎回|常に|以後)).*?(?:もっと|もう少し|もう一度|もう一回|この|その|上の|下の|さっきの|今の|以下の|"
             r"[一二三四五六七八九十\d]+(?:つ|個|行|文)(?!以内|まで)).{0,24}(?:て|で)(?:ください|下さい|くれ|ほしい|"
             r"ね|よ)?[。!]*$",
             r"(?:みよう|しよう|ましょう|ておきます|ておくね|ておく|貼ります|戻ります|やります|いこう|いきます|"
@@ -247,3 +267,13 @@ def without_opener(said: str) -> str:
             return ""
         said = said[rest.end() :]
     return said
+
+
+def greets(said: str) -> bool:
+    """Whether a folded sentence begins with a greeting or thanks."""
+    return _GREETING.search(said) is not None
+
+
+def without_closing(said: str) -> str:
+    """Return what a folded sentence says before the thanks that end it."""
+    return _CLOSING.sub("", said)

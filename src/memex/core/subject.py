@@ -7,7 +7,7 @@ import re
 from .claims import units
 from .fold import canonical
 
-__all__ = ["GENERIC", "head", "people"]
+__all__ = ["GENERIC", "head", "numbered", "people"]
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
@@ -35,7 +35,7 @@ _PEOPLE = re.compile(
 _PEOPLE_CJK = _rx(
     r"兄弟|弟弟|妹妹|哥哥|姐姐|姐夫|妹夫|嫂子|爸爸?|妈妈?|父母|父亲|母亲|老婆|老公|妻子|丈夫|爱人|儿子|女儿|孩子|闺女|爷爷|奶奶|外公|外婆|姥姥|"
     r"姥爷|叔叔|阿姨|姑姑|舅舅|表[哥弟姐妹]|堂[哥弟姐妹]|侄[子女]|外甥|朋友|闺蜜|同事|室友|邻居|领导|老板|导师|同学|男友|女友|对象|岳父|岳母|公婆|"
-    r"[兄弟姉妹父母妻夫](?=[はがのもを]|さん)|両親|息子|娘|祖父|祖母|叔父|叔母|いとこ|甥|姪|友人|友達|親友|同僚|上司|部下|彼女|彼氏|彼(?=[はがの])|"
+    r"[兄弟姉妹父母妻夫](?=[はがのもを、]|さん|$)|両親|息子|娘|祖父|祖母|叔父|叔母|いとこ|甥|姪|友人|友達|親友|同僚|上司|部下|彼女|彼氏|彼(?=[はがの])|"
     r"隣人|隣の|主人(?=[はがの])|旦那|嫁|家族|子供|子ども|おじ|おば|義[父母兄弟姉妹]|後輩|先輩|大家"
 )
 _ADVERBS = (
@@ -76,6 +76,10 @@ _SELF_CJK = _rx(
 
 
 _OWN_ZH = _rx("我|用户|咱|主人")
+_NO_NOUN = (
+    r"at|on|in|to|of|by|is|the|under|over|about|after|before|since|until|from|for|and|or|every|than|only|within|around|age|aged|version|"
+    r"jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sept?\w*|oct\w*|nov\w*|dec\w*"
+)
 
 
 def people(said: str) -> frozenset[str]:
@@ -89,18 +93,51 @@ def people(said: str) -> frozenset[str]:
     )
 
 
+# A number within a subject that says which one it is: after the noun, or before it (1号门, 301房); a day, a time or
+# a count is none.
+_NUMBERED = _rx(
+    rf"(?:^|(?<=[\s'/-]))(?!(?:{_NO_NOUN})\b)[a-z]{{2,}} ?(?:no\.? ?|number |#)?(?P<after>\d[\w.]*)(?=$|'|,| (?:of|in|on|at|for|and|to|from|with)\b)",
+    r"(?<=[\u30a1-\u30ff\u3400-\u9fff])(?<![年月周第])(?P<beside>\d+)(?![\d.]*(?:[年月日时時点分秒%个個次元円块人天回]|号(?![\u3400-\u9fff])|:))",
+    r"(?<![\d月年.:-])(?P<before>\d+)(?=(?:号|番)(?![,。、的前后之以はがの是改开])[\u3400-\u9fff]|[房室栋棟楼班组路线線层階门])",
+)
+# What is ours by a number may be another one later: "Python 3.10 is our minimum version".
+_IS_OURS = re.compile(r" (?:is|are)(?: now)? (?:my|our)\b")
+_SINGULAR = re.compile(rf"(?:(?:the|our|my) )?(?!(?:{_NO_NOUN})\b)[a-z]+ \d[\w.]*(?= [a-z]+s\b)")  # a verb of no list
+_FIRST_CHARS = 4  # of a Chinese subject that is not told from its verb
+
+
+def numbered(clause: str) -> frozenset[str]:
+    """Return the numbers that name what a folded clause is about."""
+    match = _subject(clause)
+    end = match.end("noun") if match and match["noun"] else 0
+    if clause.isascii():
+        singular = _SINGULAR.match(clause)
+        end = end or (singular.end() if singular else 0)
+        if _IS_OURS.match(clause, end):
+            return frozenset()
+        found = _NUMBERED.finditer(clause, 0, end)
+    else:
+        end = end or (0 if _OWN_ZH.match(clause) else _FIRST_CHARS)
+        found = (m for m in _NUMBERED.finditer(clause) if m.start() < end)
+    return frozenset(m["after"] or m["beside"] or m["before"] for m in found)
+
+
+def _subject(clause: str) -> re.Match[str] | None:
+    if clause.isascii():
+        return None if _SELF_EN.match(clause) else _HEAD_EN.match(clause)
+    return (_HEAD_JA if re.search(r"[\u3041-\u30ff]", clause) else _HEAD_ZH).match(clause)
+
+
 def head(clause: str) -> frozenset[str]:
     """Return the units of what a folded clause is about; none for the owner of the memory, or if it is not told."""
-    if clause.isascii():
-        if _SELF_EN.match(clause):
-            return frozenset()
-        match = _HEAD_EN.match(clause)
-    elif re.search(r"[\u3041-\u30ff]", clause):
-        match = _HEAD_JA.match(clause)
-    else:
-        match = _HEAD_ZH.match(clause)
-        if match is None and not _OWN_ZH.match(clause):
-            return frozenset(units(clause[:2])) - GENERIC  # a verb that is not known: its subject has two characters
+    match = _subject(clause)
+    if (
+        match is None
+        and not re.search(r"[\u3041-\u30ff]", clause)
+        and not clause.isascii()
+        and not _OWN_ZH.match(clause)
+    ):
+        return frozenset(units(clause[:2])) - GENERIC  # a verb that is not known: its subject has two characters
     noun = match["noun"] if match else None
     if not noun or _SELF_CJK.match(noun):
         return frozenset()

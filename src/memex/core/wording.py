@@ -33,7 +33,7 @@ def _rx(*patterns: str) -> re.Pattern[str]:
 
 # It says of itself that it corrects.
 CORRECTING = Signs(
-    r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now|these days|nowadays|"
+    r"^(?:actually|correction|sorry)\b|\b(?:has changed|changed to|is now|now uses?|now(?! and then)|these days|nowadays|"
     r"switched (?:\w+ )?to|moved to|rewrote|upgraded to|i meant|slipped to|pushed to|postponed to|rescheduled|instead of)\b",
     r"^更正|^纠正|^说错|^打错|^其实|记错|改为|改成|改用|改到|换成|换了|现在(?!正)|如今|升级到|推迟到|改名",
     r"^訂正|^すみません|^実は|に変更|に変わ|に変え|今は|になった|になりま|アップグレード|アップデート|に更新|に上げ|"
@@ -41,7 +41,7 @@ CORRECTING = Signs(
 )
 # Words of change; weaker ones, that need more beside them.
 CHANGE = Signs(
-    r"\b(?:now|these days|nowadays|lately|any ?more|any longer|no longer|from now on|going forward|as of|switched|moved|migrated|"
+    r"\b(?:now(?! and then)|these days|nowadays|lately|any ?more|any longer|no longer|from now on|going forward|as of|switched|moved|migrated|"
     r"migrating|chang\w+|replac\w+|instead|tak(?:en|es) over|took over|hand(?:ed|s) over|handed|rewritten|rewrote|ported|upgraded|"
     r"downgraded|bumped|slipped|postponed|pushed|delayed|rescheduled|brought forward|renamed|actually|correction|new|became|"
     r"become|turned|gone|again|sold|quit|dropped|ditched|retired|gave up|back to|swapped|traded|converted|settled on|joined|"

@@ -1,0 +1,151 @@
+"""Whether a text says what another one says, but that something else stands in one place of it "now".
+
+The same subject and the same doing with another object, whatever the verb is: "I drive a Saab", "I drive a Fiat now".
+Of what somebody may have, like or do several at a time, a new one ends none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .fold import canonical
+from .subject import head
+
+__all__ = ["refilled"]
+
+_MAX_CHARS = 100  # a longer text says more than one thing
+_MOST_WORDS = 3  # in the place of what it was before, in English
+_MOST_CHARS = 12  # the same in Chinese and Japanese
+
+_NOW_EN = re.compile(r"\b(?:now|nowadays|these days|currently)\b,? ?")
+_NOW_ZH = re.compile(canonical(r"现在|如今|目前|(?<=[我的])新的?(?=[\u3400-\u9fff])"))
+_NOW_JA = re.compile(canonical(r"今(?![後日回度週月年朝夜晩期季春夏秋冬])(?:では|は|の)?、?|現在(?:は|の)?、?|新しい"))
+_AN = re.compile(r"\ban ")
+_NEW_EN = re.compile(r"\b((?:my|our|his|her|their|the)) (?:new|current) ")
+_TOKEN_EN = re.compile(r"\w+(?:['./:-]\w+)*")
+_TOKEN_CJK = re.compile(r"[a-z\d]+(?:[./:-][a-z\d]+)*|[\u3041-\u9fff\uac00-\ud7a3]|[,、]")
+# Of these there may be several: what comes to one ends no other. Of "use" only for what it is used tells.
+_SEVERAL_EN = re.compile(
+    r"\b(?:ha(?:ve|s)|got|own|like|love|enjoy|prefer|speak|know|play|read|want|need|see|watch|eat|collect|learn|stud(?:y|ie)|visit|follow|"
+    r"support|offer|include|sell|hate|can|could|will|remember|mention|say|said|think|feel|tr(?:y|ied)|understand|cook|grow|keep)(?:s|es|ing|d)?\b"
+)
+_SEVERAL_ZH = re.compile(canonical("[有会能爱看读玩听学吃想养说写买教种要做打认识]|喜欢|讨厌|支持|觉得"))
+_SEVERAL_JA = re.compile(
+    canonical(
+        "飼|[行来弾]|好[きみ]|嫌い|話[すせし]|持[っち]|読[んみむ]|食べ|見[てるた]|聞い|欲し|ほしい|でき|習[っい]|学[んび]|買[っい]|作[っる]|"
+        "(?<!て)あ[りる]|(?<!て)い[るま]$"
+    )
+)
+# With its verb it makes another verb, or it tells where or how.
+_OTHER_VERB_ZH = re.compile(canonical("开[始心会玩放发学口店源工门花]|.[在到着过不得了]"))
+_STATE_JA = re.compile(canonical("(?:中|不在|休み|済み|前|後)$"))
+_USES = re.compile(canonical(r"\bus(?:e|es|ing)$|用$"))
+_IS_EN = re.compile(r"\b(?:am|is|are|'m|'s|'re)$")
+_SELF_IS = re.compile(
+    canonical(
+        r"^(?:(?:i|we|he|she|they|user|it) (?:am|is|are)|i'm|we're|he's|she's|it's|"
+        r"(?:我们?|用户|他|她|它)是?)$"
+    )
+)
+_SELF_EN = re.compile(r"(?:i|we|user) \w+")
+_ADVERB_ZH = re.compile(canonical("^(?:每[天周月年晚早]|经常|通常|一般|一直|都|也|很|还|就|在|的|是不是)*$"))
+_ARTICLE = re.compile(r" (?:a|the|my|our)$")
+_JOINING_EN = frozenset("a an the to at in on for with from of by my our no not as and or".split())
+_COLOUR = re.compile(
+    canonical(
+        r"(?:(?:light|dark|bright|pale) )?"
+        r"(?:red|blue|green|yellow|black|white|gr[ae]y|brown|blonde?|pink|purple|orange|silver|gold(?:en)?)|"
+        r"[深浅]?[红蓝绿黄黑白灰棕褐粉紫橙银金]色?的?|[黒白赤青黄緑茶紫紺]色?い?|ピンク|オレンジ|グレー"
+    )
+)
+_SELF_JA = re.compile(canonical(r"^(?:私たち|私|僕|俺|うち|ユーザー)[のは]、?"))
+_BECAME_JA = re.compile(canonical(r"[にと]な(?:りました|った|っています|っている)$"))
+_IS_JA = re.compile(canonical(r"(?:です|だ|である)?$"))
+_TOPIC = re.compile("[はがもの、,]")
+_KANA = re.compile("[\u3041-\u30fa]")
+
+
+def refilled(new: str, old: str, *, named: bool) -> bool:
+    """Whether the folded `new` says of now what the folded `old` says, with something else in one place.
+
+    `named`: what it is said to be is a name in both, so that it tells who or which, not how something is.
+    """
+    new, old = new.rstrip(" .!。"), old.rstrip(" .!。")
+    if max(len(new), len(old)) > _MAX_CHARS:
+        return False
+    if new.isascii() and old.isascii():
+        told = _NEW_EN.sub(r"\1 ", _NOW_EN.sub("", new))
+        return told != new and _english(
+            *_parted(*(_TOKEN_EN.findall(_AN.sub("a ", side)) for side in (told, old))), named=named
+        )
+    if _KANA.search(new) or _KANA.search(old):
+        told = _NOW_JA.sub("", new)
+        sides = (
+            _IS_JA.sub("です", _BECAME_JA.sub("", _SELF_JA.sub("", side))) if _nominal(side) else _SELF_JA.sub("", side)
+            for side in (told, old)
+        )
+        return told != new and _japanese(*_parted(*(_TOKEN_CJK.findall(side) for side in sides)))
+    if (mark := _NOW_ZH.search(new)) is None:
+        return False
+    told = _NOW_ZH.sub("", new)
+    before, *rest = _parted(*(_TOKEN_CJK.findall(side) for side in (told, old)))
+    doing = "".join(before)[len(new[: mark.start()].replace(" ", "")) :]  # both have it after "now"
+    return not _ADVERB_ZH.match(doing) and _chinese(before, *rest)
+
+
+def _nominal(side: str) -> bool:
+    return re.search(canonical("(?:です|だ|である|[にと]な(?:りました|った|っています|っている))$"), side) is not None
+
+
+def _parted(new: Sequence[str], old: Sequence[str]) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return what both have before the place, what is in it now and was in it, and what both have after it."""
+    most = min(len(new), len(old))
+    start = next((at for at in range(most) if new[at] != old[at]), most)
+    end = next((at for at in range(most - start) if new[-1 - at] != old[-1 - at]), most - start)
+    return [*new[:start]], [*new[start : len(new) - end]], [*old[start : len(old) - end]], [*new[len(new) - end :]]
+
+
+def _english(before: list[str], new: list[str], old: list[str], after: list[str], *, named: bool) -> bool:
+    frame = _ARTICLE.sub("", " ".join(before))
+    if not new or not old or len(before) < 2 or max(len(new), len(old)) > _MOST_WORDS:
+        return False
+    if _JOINING_EN & {*new, *old} or _SEVERAL_EN.search(frame) or (_USES.search(frame) and not after):
+        return False
+    if not _IS_EN.search(frame):
+        return bool(_SELF_EN.match(frame) or head(f"{frame} "))
+    both = [" ".join([*side, *after]) for side in (new, old)]
+    parts = [set(re.split("[ -]", side)) for side in both]
+    if parts[0] & parts[1] or all(_COLOUR.fullmatch(side) for side in both):
+        return True
+    return named and not _SELF_IS.match(frame)
+
+
+def _chinese(before: list[str], new: list[str], old: list[str], after: list[str]) -> bool:
+    frame = "".join(before)
+    if not new or not old or len(before) < 2 or max(len("".join(new)), len("".join(old))) > _MOST_CHARS:
+        return False
+    if "," in {*new, *old} or _SEVERAL_ZH.search(frame) or _SELF_IS.match(frame):
+        return False
+    if any(_OTHER_VERB_ZH.match(before[-1] + side[0]) for side in (new, old)):
+        return False
+    return bool(after) or not _USES.search(frame)
+
+
+def _japanese(before: list[str], new: list[str], old: list[str], after: list[str]) -> bool:
+    frame, rest = "".join(before), "".join(after)
+    if not new or not old or max(len("".join(new)), len("".join(old))) > _MOST_CHARS:
+        return False
+    if any(_STATE_JA.search("".join(side)) for side in (new, old)):
+        return False
+    if _TOPIC.search("".join([*new, *old])) or _SEVERAL_JA.search(rest):
+        return False
+    if all(_COLOUR.fullmatch("".join(side)) for side in (new, old)):
+        return frame.endswith("は")
+    if rest.endswith("です"):
+        return frame.endswith("は")
+    return (
+        len(rest) > 2
+        and (not frame or _TOPIC.search(frame) is not None)
+        and re.search("[にをでとへ]", rest) is not None
+    )
