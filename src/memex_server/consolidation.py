@@ -120,23 +120,38 @@ class Consolidation(Parts):
         """
         for done in range(limit):
             started = time.perf_counter()
-            job = await self._jobs.claim([CONSOLIDATE], now=self._clock())
+            job = await self._claimed()
             if job is None:
                 return done
             try:
-                await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0), most=1)
-            except MemexError as e:
-                state = await self._jobs.failed(job, str(e), now=self._clock())
-                self._observer.operation("job", state)
+                await self._carry_out_job(job)
             except BaseException:
                 await self._jobs.hand_back(job, now=self._clock())
                 raise
-            else:
-                await self._jobs.done(job)
-                self._observer.operation("job", "done")
             # As long a rest as the work took: whoever searches meanwhile has at least half of the machine.
             await asyncio.sleep(time.perf_counter() - started)
         return limit
+
+    async def _claimed(self) -> Job | None:
+        """Claim a job. Who is stopped meanwhile hands it back: it may be written down that it runs."""
+        claiming = asyncio.ensure_future(self._jobs.claim([CONSOLIDATE], now=self._clock()))
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            job = await claiming
+            if job is not None:
+                await self._jobs.hand_back(job, now=self._clock())
+            raise
+
+    async def _carry_out_job(self, job: Job) -> None:
+        try:
+            await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0), most=1)
+        except MemexError as e:
+            state = await self._jobs.failed(job, str(e), now=self._clock())
+        else:
+            state = "done"
+            await self._jobs.done(job)
+        self._observer.operation("job", state)
 
     async def jobs(self, *, state: str | None = None, limit: int = 100) -> Sequence[Job]:
         """Return jobs that wait, run or have failed for good, oldest first. Raises Unavailable."""

@@ -66,10 +66,7 @@ class Gate(Consolidation):
         """
         check_candidate(candidate)
         await self._limit(f"agent {candidate.agent_id}", "write")
-        # One after the other for each user: decisions of this process need not be made twice, and two that
-        # contradict each other see each other. Other processes are seen by the scope's version.
-        async with self._turns.setdefault(candidate.user_id, asyncio.Lock()):
-            remembered = await self._remember(candidate)
+        remembered = await self._remember(candidate)
         self._observer.operation("remember", remembered.outcome.value)
         return remembered
 
@@ -91,13 +88,20 @@ class Gate(Consolidation):
             if back is not None:
                 reason = f"the claim was retracted ({back}); retraction can be undone"
                 return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
+        # One after the other for each user: decisions of this process need not be made twice, and two that
+        # contradict each other see each other. Other processes are seen by the scope's version. Judging is done
+        # by now: nobody waits here for the language model of somebody else.
+        async with self._turns.setdefault(candidate.user_id, asyncio.Lock()):
+            return await self._decided(prepared, judged, candidate)
+
+    async def _decided(self, prepared: PreparedMemory, judged: _Judged, candidate: Candidate) -> Remembered:
         for attempt in range(_ATTEMPTS):
             version = (await self._repo.scope(candidate.user_id)).version
             explicit = None
             if candidate.supersedes is not None:
                 explicit = await self._current(candidate.supersedes, candidate.user_id)
                 candidate = replace(candidate, supersedes=explicit.id)
-            near = await self._neighbours(new, index, explicit, version)
+            near = await self._neighbours(prepared.new, prepared.index, explicit, version)
             checked = version if attempt < _ATTEMPTS - 1 else None
             done = await self._carry_out(prepared, near, judged, candidate, checked)
             if done is not None:

@@ -173,6 +173,9 @@ class JobQueue(Protocol):
 class Condenser(Protocol):
     """A language model that rates and shortens candidates for memory; it may be slow or down."""
 
+    async def load(self) -> None:
+        """Prepare what the first call would have to wait for. Raises SetupError."""
+
     async def rate(self, text: str) -> float:
         """Return a rating of 1 to 10. Raises Unavailable."""
 

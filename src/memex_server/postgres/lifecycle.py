@@ -319,7 +319,7 @@ class PostgresLifecycleRepo(PostgresRepo):
 
         async def run() -> int:
             async with self._db.transaction() as connection:
-                rows = await connection.fetch(self._cycle["lock_many"], shard, list(reasons))
+                rows = await connection.fetch(self._cycle["lock_many"], shard, list(reasons), now)
                 due: dict[str, list[UUID]] = {}
                 for row in rows:
                     seen_at, reason = reasons[row["id"]]

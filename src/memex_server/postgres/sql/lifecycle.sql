@@ -115,7 +115,8 @@ SELECT DISTINCT user_id FROM memories WHERE user_id > $1 AND deleted_at IS NULL 
 
 -- name: lock_many
 SELECT m.id, m.updated_at FROM memories m
-WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND NOT m.pinned
+WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+  AND (NOT m.pinned OR m.expires_at <= $3)
 ORDER BY m.id FOR UPDATE
 
 -- name: twin
