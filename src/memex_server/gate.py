@@ -303,7 +303,7 @@ class Gate(Consolidation):
             if await self._repo.unretract(memory_id, user_id=user_id, agent_id=agent_id):
                 return None
             raise
-        if not await self._repo.is_retracted(memory_id):
+        if await self._repo.superseded_by_retracted(memory_id) is None:
             how = "it was deleted: restore it" if memory.deleted_at else "it is there"
             raise Conflict(f"memory {memory_id} is not retracted; {how}", existing_id=str(memory_id))
         restored = await self._bring_back(memory, user_id=user_id, agent_id=agent_id)
@@ -311,7 +311,7 @@ class Gate(Consolidation):
         return restored
 
     async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
-        """Bring a deleted memory back. A correction does not come back after what says otherwise since.
+        """Bring a deleted memory back, unless something that was not current before it was deleted says otherwise.
 
         Raises:
             InvalidInput, NotFound, Conflict (the same or the contrary is there), Unavailable.
@@ -324,19 +324,42 @@ class Gate(Consolidation):
 
     async def _bring_back(self, memory: Memory, *, user_id: str | None, agent_id: str | None) -> Memory:
         [index] = await index_texts(self._embedder, [memory.content])
-        now = self._clock()
-        if memory.deleted_at is not None and memory.superseded_by is None and memory.valid_from is not None:
+        for attempt in range(_ATTEMPTS):
             version = (await self._repo.scope(memory.user_id)).version
-            near = await self._nearest(as_new(memory, memory.occurred_at), index, version, now)
-            same = self._embedder.card.duplicate_threshold
-            until = decide(memory.content, near, floor=self._familiar, same=same, at=memory.occurred_at, now=now).until
-            if until is not None:
-                raise Conflict(
-                    f"{until.by} says otherwise since {until.at.isoformat(timespec='seconds')}: "
-                    f"delete or retract it before {memory.id} is restored",
-                    existing_id=str(until.by),
-                )
-        return await self._repo.restore(memory.id, memory.content, index, user_id=user_id, agent_id=agent_id, now=now)
+            now = self._clock()
+            await self._check_undisputed(memory, index, version, now)
+            checked = version if attempt < _ATTEMPTS - 1 else None
+            restored = await self._repo.restore(
+                memory, index, user_id=user_id, agent_id=agent_id, version=checked, now=now
+            )
+            if restored is not None:
+                return restored
+        raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
+
+    async def _check_undisputed(self, memory: Memory, index: IndexEntry, version: int, now: datetime) -> None:
+        """Raise Conflict if what has become current since a memory was deleted says otherwise."""
+        if memory.deleted_at is None or memory.superseded_by is not None:
+            return
+        if memory.memory_type is MemoryType.EPISODIC and memory.valid_from is None:
+            return  # what happened stays so, whatever is true now
+        near = [
+            neighbour
+            for neighbour in await self._nearest(as_new(memory, memory.occurred_at), index, version, now)
+            if neighbour.memory.updated_at >= memory.deleted_at
+        ]
+        same = self._embedder.card.duplicate_threshold
+        decision = decide(memory.content, near, floor=self._familiar, same=same, at=memory.occurred_at, now=now)
+        ends_again = await self._repo.superseded_by_retracted(memory.id) or ()
+        until, over = decision.until, [other.id for other in decision.over if other.id not in ends_again]
+        if until is not None:
+            since, by = f" since {until.at.isoformat(timespec='seconds')}", until.by
+        elif over:
+            since, by = "", over[0]
+        else:
+            return
+        raise Conflict(
+            f"{by} says otherwise{since}: delete or retract it before {memory.id} is restored", existing_id=str(by)
+        )
 
 
 def _what_stays(

@@ -100,8 +100,26 @@ class LifecycleRepo(MemoryRepo, Protocol):
     async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
         """Let the claim come back; return whether there was a retraction."""
 
-    async def is_retracted(self, memory_id: UUID) -> bool:
-        """Whether the claim of a memory is retracted."""
+    async def superseded_by_retracted(self, memory_id: UUID) -> Sequence[UUID] | None:
+        """Return what a memory had superseded when it was retracted; None if it is not retracted."""
+
+    async def restore(
+        self,
+        memory: Memory,
+        index: IndexEntry,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        version: int | None,
+        now: datetime,
+    ) -> Memory | None:
+        """Bring a tombstone back, whose content the index belongs to; a live memory is returned as it is.
+
+        What it had superseded until it was retracted ends again. None, and nothing done, as in `admit`.
+
+        Raises:
+            Conflict: the same text was stored again meanwhile, or the tombstone holds another text by now.
+        """
 
     async def retractions(self, user_id: str) -> Sequence[Retraction]:
         """Return the user's retractions, newest first (the newest thousands of them)."""

@@ -281,22 +281,6 @@ class MemoryRepo(Protocol):
             Archived: it is condensed into a live summary.
         """
 
-    async def restore(
-        self,
-        memory_id: UUID,
-        content: str,
-        index: IndexEntry,
-        *,
-        user_id: str | None,
-        agent_id: str | None,
-        now: datetime,
-    ) -> Memory:
-        """Bring a tombstone back, whose `content` the index belongs to; a live memory is returned as it is.
-
-        Raises:
-            Conflict: the same text was stored again meanwhile, or the tombstone holds another text by now.
-        """
-
     async def history(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> list[Version]:
         """Return the versions of a memory or tombstone, oldest first."""
 

@@ -217,51 +217,6 @@ class PostgresRepo:
 
         await retried(run)
 
-    async def restore(
-        self,
-        memory_id: UUID,
-        content: str,
-        index: IndexEntry,
-        *,
-        user_id: str | None,
-        agent_id: str | None,
-        now: datetime,
-    ) -> Memory:
-        """See the port."""
-
-        async def run() -> Memory:
-            async with self._db.transaction() as connection:
-                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
-                if row["deleted_at"] is None:
-                    return to_memory(row)
-                if row["content"] != content:
-                    raise Conflict(f"memory {memory_id} was changed and deleted meanwhile: try again")
-                shard = row["shard"]
-                if row["condensed_into"] is not None:
-                    summary = row["condensed_into"]
-                    raise Conflict(f"it was deleted with its summary: restore {summary}", existing_id=str(summary))
-                sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, row["deleted_at"])
-                source_ids = [source["id"] for source in sources]
-                try:
-                    async with connection.transaction():
-                        live = await connection.fetchrow(self._sql["unbury"], shard, memory_id, now)
-                except asyncpg.UniqueViolationError as e:
-                    key = same_key(self._tenant, as_new(to_memory(row), row["given_at"]))
-                    raise await self._same(connection, shard, key) from e
-                await self._index(connection, shard, memory_id, index)
-                await connection.execute(self._sql["unbury_many"], shard, source_ids, now)
-                undone = await connection.fetch(self._sql["purge_retractions"], shard, [memory_id])
-                ids = [memory_id, *source_ids]
-                await connection.execute(self._sql["next_versions"], shard, ids, "restored", now, agent_id, None)
-                for over in [row["over"] for row in undone]:
-                    until = live["valid_from"] or live["occurred_at"]
-                    rows = await connection.fetch(self._sql["end_again"], shard, over, memory_id, until, now)
-                    ended, why = [row["id"] for row in rows], f"by {memory_id}"
-                    await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, agent_id, why)
-                return to_memory(live)
-
-        return await retried(run)
-
     async def purge(
         self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
     ) -> DeleteReceipt:
