@@ -63,7 +63,13 @@ class Consolidation(Parts):
         return made
 
     async def undo_consolidation(
-        self, summary_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, keep_apart: bool = True
+        self,
+        summary_id: UUID,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        actor: str | None = None,
+        keep_apart: bool = True,
     ) -> list[UUID]:
         """Make the sources of a summary current again and drop the summary; return the sources.
 
@@ -77,7 +83,7 @@ class Consolidation(Parts):
                 summary_id,
                 {m.id: (m.content, index) for m, index in zip(sources, indexes, strict=True)},
                 keep_apart=keep_apart,
-                actor=agent_id,
+                actor=actor or agent_id,
                 now=self._clock(),
             )
             if released:
@@ -85,14 +91,14 @@ class Consolidation(Parts):
                 return [memory.id for memory in sources]
         raise Conflict(f"the sources of {summary_id} change too fast: try again")
 
-    async def _apart(self, run: Callable[[], Awaitable[T]]) -> T:
+    async def _apart(self, run: Callable[[], Awaitable[T]], actor: str | None) -> T:
         """Do something with a memory, after taking it out of its summary if it stands in one."""
         for _ in range(_ATTEMPTS):
             try:
                 return await run()
             except Archived as e:
                 try:
-                    await self.undo_consolidation(e.summary_id, keep_apart=False)
+                    await self.undo_consolidation(e.summary_id, actor=actor, keep_apart=False)
                 except NotFound:
                     continue  # somebody else has taken it apart
         raise Unavailable("the memory is condensed again and again", retry_after_s=1)

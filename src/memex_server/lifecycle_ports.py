@@ -89,7 +89,14 @@ class LifecycleRepo(MemoryRepo, Protocol):
         """Write the merged memory. None, and nothing done, as in `admit`, or if the target has ended meanwhile."""
 
     async def retract(
-        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, reason: str | None, now: datetime
+        self,
+        memory_id: UUID,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        actor: str | None,
+        reason: str | None,
+        now: datetime,
     ) -> Memory:
         """Bury a memory and keep its claim from coming back; what it superseded is current again.
 
@@ -108,8 +115,7 @@ class LifecycleRepo(MemoryRepo, Protocol):
         memory: Memory,
         index: IndexEntry,
         *,
-        user_id: str | None,
-        agent_id: str | None,
+        actor: str | None,
         version: int | None,
         now: datetime,
     ) -> Memory | None:

@@ -141,18 +141,22 @@ async def test_of_two_that_contradict_each_other_one_comes_back_in_whatever_orde
 async def test_of_two_retracted_corrections_of_one_memory_one_comes_back(
     real: MemoryService, clock: FrozenClock
 ) -> None:
-    await say(real, "I live in Tampere.")
-    ids = []
+    first = await say(real, "I live in Tampere.")
+    assert first.id is not None
+    ids: list[Any] = []
     for text in ("I live in Turku now.", "I live in Oulu now."):
         clock.advance(days=1)
         answer = await say(real, text)
-        assert (answer.outcome, answer.id is None) == ("superseded", False)
+        assert answer.outcome == "superseded"
+        assert answer.id is not None
         ids.append(answer.id)
         await real.retract(answer.id)
     await real.undo_retraction(ids[0])
     with pytest.raises(Conflict, match=str(ids[0])):
         await real.undo_retraction(ids[1])
     assert await all_listed(real) == ["I live in Turku now."]
-    await real.retract(ids[0])
+    await real.retract(ids[0], actor="memex-cli")
+    step = (await real.history(first.id))[-1]
+    assert (step.action, step.actor) == ("reinstated", "memex-cli")
     await real.undo_retraction(ids[1])
     assert await all_listed(real) == ["I live in Oulu now."]

@@ -28,7 +28,7 @@ async def test_a_dry_run_tells_what_would_go_and_nothing_goes(database: Database
     assert (await service.forget(user_id="ann", policy=policy)).count == 1
     assert sorted(await all_listed(service)) == ["Important.", "New.", "Pinned."]
     step = (await service.history(old.id))[-1]
-    assert (step.action, step.reason) == ("forgotten", "older than 30 days")
+    assert (step.action, step.actor, step.reason) == ("forgotten", "memex:forgetting", "older than 30 days")
     await service.restore(old.id)
     assert len(await all_listed(service)) == 4
     assert set((await orphans(dsn)).values()) == {0}

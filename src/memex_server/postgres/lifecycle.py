@@ -24,6 +24,7 @@ from .transactions import found, retried
 __all__ = ["PostgresLifecycleRepo"]
 
 _MAX_CROWDED = 100
+_FORGETTING = "memex:forgetting"
 
 
 class PostgresLifecycleRepo(PostgresRetractions):
@@ -160,7 +161,9 @@ class PostgresLifecycleRepo(PostgresRetractions):
                 await connection.execute(self._cycle["archive"], shard, ids, stored.memory.id, now)
                 await self._unindex(connection, shard, ids)
                 reason = f"into {stored.memory.id}"
-                await connection.execute(self._sql["next_versions"], shard, ids, "condensed", now, None, reason)
+                await connection.execute(
+                    self._sql["next_versions"], shard, ids, "condensed", now, summary.new.source, reason
+                )
                 return stored.memory
 
         return await retried(run)
@@ -263,7 +266,9 @@ class PostgresLifecycleRepo(PostgresRetractions):
                         for memory_id in ids
                         for source in await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
                     ]
-                    await self._bury(connection, shard, [*ids, *sources], "forgotten", now, reason=reason)
+                    await self._bury(
+                        connection, shard, [*ids, *sources], "forgotten", now, actor=_FORGETTING, reason=reason
+                    )
                 return sum(map(len, due.values()))
 
         return await retried(run)

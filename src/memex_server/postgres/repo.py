@@ -26,6 +26,7 @@ __all__ = ["PostgresRepo"]
 _KEY_LIFE = timedelta(hours=24)
 _COUNTER_LIFE = timedelta(minutes=2)
 _PART = 5_000
+_EXPIRY = "memex:expiry"
 
 
 class PostgresRepo:
@@ -176,6 +177,7 @@ class PostgresRepo:
         *,
         user_id: str | None,
         agent_id: str | None,
+        actor: str | None,
         now: datetime,
     ) -> Memory:
         """See the port."""
@@ -200,12 +202,14 @@ class PostgresRepo:
                 if index is not None:
                     await self._unindex(connection, shard, [memory_id])
                     await self._index(connection, shard, memory_id, index)
-                await connection.execute(self._sql["next_versions"], shard, [memory_id], "updated", now, agent_id, None)
+                await connection.execute(self._sql["next_versions"], shard, [memory_id], "updated", now, actor, None)
                 return to_memory(changed)
 
         return await retried(run)
 
-    async def delete(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime) -> None:
+    async def delete(
+        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, actor: str | None, now: datetime
+    ) -> None:
         """See the port."""
 
         async def run() -> None:
@@ -213,7 +217,7 @@ class PostgresRepo:
                 row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=False))
                 sources = await connection.fetch(self._sql["lock_sources"], row["shard"], memory_id, None)
                 ids = [memory_id, *(source["id"] for source in sources)]
-                await self._bury(connection, row["shard"], ids, "deleted", now, actor=agent_id)
+                await self._bury(connection, row["shard"], ids, "deleted", now, actor=actor)
 
         await retried(run)
 
@@ -237,7 +241,9 @@ class PostgresRepo:
 
         return await retried(run)
 
-    async def delete_scope(self, *, user_id: str, agent_id: str | None, purge: bool, now: datetime) -> int:
+    async def delete_scope(
+        self, *, user_id: str, agent_id: str | None, actor: str | None, purge: bool, now: datetime
+    ) -> int:
         """See the port."""
         shard = shard_key(self._tenant, user_id)
 
@@ -252,7 +258,7 @@ class PostgresRepo:
                     return len(rows)
                 live = [row["id"] for row in rows if row["live"]]
                 for ids in _parts(live):
-                    await self._bury(connection, shard, ids, "deleted", now, actor=agent_id)
+                    await self._bury(connection, shard, ids, "deleted", now, actor=actor)
                 return len(live)
 
         return await retried(run)
@@ -265,7 +271,7 @@ class PostgresRepo:
                 shard, ids = row["shard"], row["ids"]
                 await connection.execute(self._sql["first_versions"], shard, ids)
                 await self._unindex(connection, shard, ids)
-                await connection.execute(self._sql["next_versions"], shard, ids, "expired", now, None, None)
+                await connection.execute(self._sql["next_versions"], shard, ids, "expired", now, _EXPIRY, None)
                 buried += len(ids)
         async with self._db.transaction() as connection:
             oldest = now - timedelta(days=tombstone_days)

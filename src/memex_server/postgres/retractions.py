@@ -36,7 +36,14 @@ class PostgresRetractions(PostgresRepo):
     # -- retraction ----------------------------------------------------------------------------
 
     async def retract(
-        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, reason: str | None, now: datetime
+        self,
+        memory_id: UUID,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        actor: str | None,
+        reason: str | None,
+        now: datetime,
     ) -> Memory:
         """See the port."""
 
@@ -47,20 +54,20 @@ class PostgresRetractions(PostgresRepo):
                 if row["deleted_at"] is None:
                     sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
                     ids = [memory_id, *(source["id"] for source in sources)]
-                    await self._bury(connection, shard, ids, "retracted", now, actor=agent_id, reason=reason)
+                    await self._bury(connection, shard, ids, "retracted", now, actor=actor, reason=reason)
                 over = [old["id"] for old in await connection.fetch(self._cycle["overtaken_by"], shard, memory_id)]
                 await connection.execute(
                     self._cycle["retract"], shard, memory_id, self._tenant, row["user_id"], row["agent_id"],
-                    row["content"], reason, agent_id, now, over,
+                    row["content"], reason, actor, now, over,
                 )  # fmt: skip
                 why, heir = f"{memory_id} was retracted", row["superseded_by"]
                 if heir is not None and over:
                     await connection.execute(self._cycle["hand_over"], shard, over, heir, row["valid_to"], now)
                     await connection.execute(
-                        self._sql["next_versions"], shard, over, "superseded", now, agent_id, f"{why}: by {heir}"
+                        self._sql["next_versions"], shard, over, "superseded", now, actor, f"{why}: by {heir}"
                     )
                 for old_id in over if heir is None else ():
-                    await self._reinstate(connection, shard, old_id, reason=why, now=now, actor=agent_id)
+                    await self._reinstate(connection, shard, old_id, reason=why, now=now, actor=actor)
                 return await self._read(connection, memory_id)
 
         return await retried(run)
@@ -99,8 +106,7 @@ class PostgresRetractions(PostgresRepo):
         memory: Memory,
         index: IndexEntry,
         *,
-        user_id: str | None,
-        agent_id: str | None,
+        actor: str | None,
         version: int | None,
         now: datetime,
     ) -> Memory | None:
@@ -111,7 +117,7 @@ class PostgresRetractions(PostgresRepo):
             async with self._db.transaction() as connection:
                 if not await self._pass(connection, shard_key(self._tenant, memory.user_id), version):
                     return None
-                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
+                row = await self._lock(connection, memory_id, None, None, deleted=True)
                 if row["deleted_at"] is None:
                     return to_memory(row)
                 if row["content"] != memory.content:
@@ -132,12 +138,12 @@ class PostgresRetractions(PostgresRepo):
                 await connection.execute(self._sql["unbury_many"], shard, source_ids, now)
                 undone = await connection.fetch(self._sql["purge_retractions"], shard, [memory_id])
                 ids = [memory_id, *source_ids]
-                await connection.execute(self._sql["next_versions"], shard, ids, "restored", now, agent_id, None)
+                await connection.execute(self._sql["next_versions"], shard, ids, "restored", now, actor, None)
                 for over in [row["over"] for row in undone]:
                     until = live["valid_from"] or live["occurred_at"]
                     rows = await connection.fetch(self._sql["end_again"], shard, over, memory_id, until, now)
                     ended, why = [row["id"] for row in rows], f"by {memory_id}"
-                    await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, agent_id, why)
+                    await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, actor, why)
                 return to_memory(live)
 
         return await retried(run)
