@@ -168,9 +168,9 @@ def test_status_shows_settings_with_their_source_and_never_a_token(
     assert ran.status == 0
     for expected in (live.url, "MEMEX_URL", "user-123", "MEMEX_USER_ID", "scout", "option", "…1234", "service: ok"):
         assert expected in ran.out
-    failed = {"kind": "consolidate", "key": "3:anna", "last_error": "the model is down"}
+    failed: dict[str, Any] = {"kind": "consolidate", "payload": {"user_id": "ann"}, "last_error": "the model is down"}
     job = Job(
-        id=UUID(int=7), payload={}, state="dead", attempts=6, run_at=live.now(), created_at=live.now(),
+        id=UUID(int=7), key="3:annscout", state="dead", attempts=6, run_at=live.now(), created_at=live.now(),
         updated_at=live.now(), **failed,
     )  # fmt: skip
 
@@ -179,7 +179,7 @@ def test_status_shows_settings_with_their_source_and_never_a_token(
         return [job]
 
     monkeypatch.setattr(live.service, "jobs", dead)
-    assert f"dead job {job.id}: consolidate 3:anna: the model is down" in run("status").out
+    assert f"dead job {job.id}: consolidate (user_id ann): the model is down" in run("status").out
     document = run("status", "--json").json()
     assert document["service"]["dead_jobs"] == [{"id": str(job.id), **failed}]
     assert document["settings"]["agent"] == {"value": "memex-cli", "source": "default"}

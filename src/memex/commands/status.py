@@ -40,7 +40,7 @@ def _status(options: argparse.Namespace, env: Mapping[str, str]) -> int:
         client = client_of(options, env)
         service = dict(client.health())
         dead = client.jobs(state="dead")
-        service["dead_jobs"] = [{name: job[name] for name in ("id", "kind", "key", "last_error")} for job in dead]
+        service["dead_jobs"] = [{name: job[name] for name in ("id", "kind", "payload", "last_error")} for job in dead]
     except MemexError as e:
         code, service = exit_status(e), {"status": "down", "detail": str(e)}
     plugin = _plugin(env)
@@ -52,7 +52,7 @@ def _status(options: argparse.Namespace, env: Mapping[str, str]) -> int:
     print_table(["setting", "value", "from"], [[name, safe(s["value"]), s["source"]] for name, s in settings.items()])
     print(f"\nservice: {safe(str(service.pop('status', '?')))}")
     for job in service.pop("dead_jobs", ()):
-        print(safe(f"  dead job {job['id']}: {job['kind']} {job['key']}: {job['last_error']}"))
+        print(safe(f"  dead job {job['id']}: {job['kind']} ({_shown(job['payload'])}): {job['last_error']}"))
     for name, value in service.items():
         print(f"  {safe(str(name))}: {safe(_shown(value))}")
     if plugin is not None:
