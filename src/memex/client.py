@@ -47,6 +47,8 @@ _Id = UUID | str
 class Memex:
     """Talks to one service for one user; `user_id` and `agent_id` of a call stand above those given here.
 
+    What a change is written down as done by is the client's `agent_id`.
+
     Safe to use from several threads. It holds no connection, so there is nothing to close.
     """
 
@@ -159,7 +161,7 @@ class Memex:
         Raises:
             NotFound, Conflict, InvalidInput, Unauthorized, Unavailable.
         """
-        return self._call("patch", "PATCH", _path(memory_id), memory_of, query=self._scope(user_id), body=changes)
+        return self._call("patch", "PATCH", _path(memory_id), memory_of, query=self._change(user_id), body=changes)
 
     def delete(self, memory_id: _Id, *, user_id: str = "", purge: bool = False) -> DeleteReceipt | None:
         """Delete one memory: restorable for 30 days, or erased at once with a receipt if `purge`.
@@ -167,18 +169,18 @@ class Memex:
         Raises:
             NotFound: it is not there; a second try of a delete that was carried out may say so too.
         """
-        query = {**self._scope(user_id), "purge": "true" if purge else None}
+        query = {**self._change(user_id), "purge": "true" if purge else None}
         response = self._send("delete", "DELETE", _path(memory_id), query=query)
         return None if response.status == 204 else well_formed("delete", lambda: receipt_of(document(response)))
 
     def restore(self, memory_id: _Id, *, user_id: str = "") -> Memory:
         """Bring a deleted memory back. Raises NotFound, Conflict."""
-        return self._call("restore", "POST", f"{_path(memory_id)}/restore", memory_of, query=self._scope(user_id))
+        return self._call("restore", "POST", f"{_path(memory_id)}/restore", memory_of, query=self._change(user_id))
 
     def retract(self, memory_id: _Id, reason: str, *, user_id: str = "") -> Mapping[str, Any]:
         """Take a memory back for good: neither extraction nor consolidation brings the same claim again."""
         path = f"{_path(memory_id)}/retract"
-        return self._call("retract", "POST", path, _any, query=self._scope(user_id), body={"reason": reason})
+        return self._call("retract", "POST", path, _any, query=self._change(user_id), body={"reason": reason})
 
     def history(self, memory_id: _Id, *, user_id: str = "") -> list[Version]:
         """Return the life of a memory, oldest step first. Raises NotFound."""
@@ -195,7 +197,8 @@ class Memex:
 
     def delete_all(self, *, user_id: str = "", agent_id: str | None = None, purge: bool = False) -> int:
         """Delete everything of a user, or of one agent of a user; return how many memories went."""
-        query = {"user_id": self._user(user_id), "agent_id": agent_id, "purge": "true" if purge else None}
+        purging = "true" if purge else None
+        query = {**self._change(self._user(user_id)), "agent_id": agent_id, "purge": purging}
         return self._call("delete_all", "DELETE", "", lambda found: int(found["deleted"]), query=query)
 
     def every(self, *, user_id: str = "", page: int = 200, **filters: Any) -> Iterator[Memory]:
@@ -207,6 +210,11 @@ class Memex:
             cursor = found.next_cursor
             if cursor is None:
                 return
+
+    def jobs(self, *, state: Literal["pending", "running", "dead"] | None = None) -> Sequence[Mapping[str, Any]]:
+        """Return background work that waits, runs or has failed for good."""
+        request = self._request("jobs", "GET", "/v1/jobs", query={"state": state}, reads=True)
+        return well_formed("jobs", lambda: [_any(job) for job in document(self._sent(request))["jobs"]])
 
     def health(self) -> Mapping[str, Any]:
         """Return the state of the service and its parts. Raises Unavailable when it is not well."""
@@ -257,6 +265,9 @@ class Memex:
 
     def _scope(self, user_id: str) -> dict[str, Any]:
         return {"user_id": user_id or self._user_id or None}
+
+    def _change(self, user_id: str) -> dict[str, Any]:
+        return {**self._scope(user_id), "actor": self._agent_id or None}
 
     def _call(self, operation: str, method: str, path: str, read: Callable[[Any], T], **options: Any) -> T:
         response = self._send(operation, method, path, **options)

@@ -63,7 +63,13 @@ class Consolidation(Parts):
         return made
 
     async def undo_consolidation(
-        self, summary_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, keep_apart: bool = True
+        self,
+        summary_id: UUID,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        actor: str | None = None,
+        keep_apart: bool = True,
     ) -> list[UUID]:
         """Make the sources of a summary current again and drop the summary; return the sources.
 
@@ -77,7 +83,7 @@ class Consolidation(Parts):
                 summary_id,
                 {m.id: (m.content, index) for m, index in zip(sources, indexes, strict=True)},
                 keep_apart=keep_apart,
-                actor=agent_id,
+                actor=actor or agent_id,
                 now=self._clock(),
             )
             if released:
@@ -85,14 +91,14 @@ class Consolidation(Parts):
                 return [memory.id for memory in sources]
         raise Conflict(f"the sources of {summary_id} change too fast: try again")
 
-    async def _apart(self, run: Callable[[], Awaitable[T]]) -> T:
+    async def _apart(self, run: Callable[[], Awaitable[T]], actor: str | None) -> T:
         """Do something with a memory, after taking it out of its summary if it stands in one."""
         for _ in range(_ATTEMPTS):
             try:
                 return await run()
             except Archived as e:
                 try:
-                    await self.undo_consolidation(e.summary_id, keep_apart=False)
+                    await self.undo_consolidation(e.summary_id, actor=actor, keep_apart=False)
                 except NotFound:
                     continue  # somebody else has taken it apart
         raise Unavailable("the memory is condensed again and again", retry_after_s=1)
@@ -120,23 +126,38 @@ class Consolidation(Parts):
         """
         for done in range(limit):
             started = time.perf_counter()
-            job = await self._jobs.claim([CONSOLIDATE], now=self._clock())
+            job = await self._claimed()
             if job is None:
                 return done
             try:
-                await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0), most=1)
-            except MemexError as e:
-                state = await self._jobs.failed(job, str(e), now=self._clock())
-                self._observer.operation("job", state)
+                await self._carry_out_job(job)
             except BaseException:
                 await self._jobs.hand_back(job, now=self._clock())
                 raise
-            else:
-                await self._jobs.done(job)
-                self._observer.operation("job", "done")
             # As long a rest as the work took: whoever searches meanwhile has at least half of the machine.
             await asyncio.sleep(time.perf_counter() - started)
         return limit
+
+    async def _claimed(self) -> Job | None:
+        """Claim a job. Who is stopped meanwhile hands it back: it may be written down that it runs."""
+        claiming = asyncio.ensure_future(self._jobs.claim([CONSOLIDATE], now=self._clock()))
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            job = await claiming
+            if job is not None:
+                await self._jobs.hand_back(job, now=self._clock())
+            raise
+
+    async def _carry_out_job(self, job: Job) -> None:
+        try:
+            await self._consolidate_scope(Scope(job.payload["user_id"], job.payload["agent_id"], 0), most=1)
+        except MemexError as e:
+            state = await self._jobs.failed(job, str(e), now=self._clock())
+        else:
+            state = "done"
+            await self._jobs.done(job)
+        self._observer.operation("job", state)
 
     async def jobs(self, *, state: str | None = None, limit: int = 100) -> Sequence[Job]:
         """Return jobs that wait, run or have failed for good, oldest first. Raises Unavailable."""

@@ -26,19 +26,19 @@ from memex.core.reading import Statement
 from memex.core.reclaiming import reclaims
 from memex.core.redact import REDACTED, redact
 from memex.core.render import is_rendered
-from memex.protocol.errors import Conflict, NotFound, Unavailable
+from memex.protocol.errors import NotFound, Unavailable
 
-from .checks import check_candidate, check_new, check_reason, check_scope
+from .checks import check_candidate, check_new
 from .consolidation import Consolidation
 from .indexing import index_texts
 from .lifecycle_ports import Merge
 from .ports import IndexEntry, PreparedMemory, Query
 from .worth import rated
 
-__all__ = ["Gate"]
+__all__ = ["ATTEMPTS", "Gate"]
 
 _NEIGHBOURS = 24  # nearest by cosine; what says the same or is contradicted is among them
-_ATTEMPTS = 20  # to decide upon a scope that others change meanwhile; the last one is not checked again
+ATTEMPTS = 20  # to decide upon a scope that others change meanwhile; the last one is not checked again
 _LEAST_FAMILIAR = 0.5  # between the cosines of unrelated and of equal texts: from here on words are compared
 
 
@@ -56,7 +56,7 @@ class _Judged:
 
 
 class Gate(Consolidation):
-    """Remembering, retracting and bringing back."""
+    """Remembering."""
 
     async def remember(self, candidate: Candidate) -> Remembered:
         """Let a candidate pass the gate; the answer says what became of it.
@@ -66,10 +66,7 @@ class Gate(Consolidation):
         """
         check_candidate(candidate)
         await self._limit(f"agent {candidate.agent_id}", "write")
-        # One after the other for each user: decisions of this process need not be made twice, and two that
-        # contradict each other see each other. Other processes are seen by the scope's version.
-        async with self._turns.setdefault(candidate.user_id, asyncio.Lock()):
-            remembered = await self._remember(candidate)
+        remembered = await self._remember(candidate)
         self._observer.operation("remember", remembered.outcome.value)
         return remembered
 
@@ -91,14 +88,21 @@ class Gate(Consolidation):
             if back is not None:
                 reason = f"the claim was retracted ({back}); retraction can be undone"
                 return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
-        for attempt in range(_ATTEMPTS):
+        # One after the other for each user: decisions of this process need not be made twice, and two that
+        # contradict each other see each other. Other processes are seen by the scope's version. Judging is done
+        # by now: nobody waits here for the language model of somebody else.
+        async with self._turns.setdefault(candidate.user_id, asyncio.Lock()):
+            return await self._decided(prepared, judged, candidate)
+
+    async def _decided(self, prepared: PreparedMemory, judged: _Judged, candidate: Candidate) -> Remembered:
+        for attempt in range(ATTEMPTS):
             version = (await self._repo.scope(candidate.user_id)).version
             explicit = None
             if candidate.supersedes is not None:
                 explicit = await self._current(candidate.supersedes, candidate.user_id)
                 candidate = replace(candidate, supersedes=explicit.id)
-            near = await self._neighbours(new, index, explicit, version)
-            checked = version if attempt < _ATTEMPTS - 1 else None
+            near = await self._neighbours(prepared.new, prepared.index, explicit, version)
+            checked = version if attempt < ATTEMPTS - 1 else None
             done = await self._carry_out(prepared, near, judged, candidate, checked)
             if done is not None:
                 return done
@@ -262,77 +266,6 @@ class Gate(Consolidation):
             scored_by=judged.by,
             superseded_by=memory.superseded_by,
         )
-
-    # -- retraction ----------------------------------------------------------------------------
-
-    async def retract(
-        self, memory_id: UUID, *, reason: str | None = None, user_id: str | None = None, agent_id: str | None = None
-    ) -> Memory:
-        """Take a claim back: its memory is deleted, and neither the gate nor a summary brings it back.
-
-        What it had superseded is current again. Raises InvalidInput, NotFound, Unavailable.
-        """
-        check_scope(user_id, agent_id)
-        check_reason(reason)
-
-        async def run() -> Memory:
-            return await self._repo.retract(
-                memory_id, user_id=user_id, agent_id=agent_id, reason=reason, now=self._clock()
-            )
-
-        memory = await self._apart(run)
-        self._observer.operation("retract", "retracted")
-        return memory
-
-    async def undo_retraction(
-        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
-    ) -> Memory | None:
-        """Undo a retraction: the claim may come back, and its memory is current again (None if purged meanwhile).
-
-        Raises:
-            InvalidInput, NotFound, Conflict (it is not retracted, or see `restore`), Unavailable.
-        """
-        check_scope(user_id, agent_id)
-        try:
-            memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
-        except NotFound:
-            if await self._repo.unretract(memory_id, user_id=user_id, agent_id=agent_id):
-                return None
-            raise
-        if not await self._repo.is_retracted(memory_id):
-            how = "it was deleted: restore it" if memory.deleted_at else "it is there"
-            raise Conflict(f"memory {memory_id} is not retracted; {how}", existing_id=str(memory_id))
-        restored = await self._bring_back(memory, user_id=user_id, agent_id=agent_id)
-        self._observer.operation("retract", "undone")
-        return restored
-
-    async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
-        """Bring a deleted memory back. A correction does not come back after what says otherwise since.
-
-        Raises:
-            InvalidInput, NotFound, Conflict (the same or the contrary is there), Unavailable.
-        """
-        check_scope(user_id, agent_id)
-        memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
-        memory = await self._bring_back(memory, user_id=user_id, agent_id=agent_id)
-        self._observer.operation("restore", "restored")
-        return memory
-
-    async def _bring_back(self, memory: Memory, *, user_id: str | None, agent_id: str | None) -> Memory:
-        [index] = await index_texts(self._embedder, [memory.content])
-        now = self._clock()
-        if memory.deleted_at is not None and memory.superseded_by is None and memory.valid_from is not None:
-            version = (await self._repo.scope(memory.user_id)).version
-            near = await self._nearest(as_new(memory, memory.occurred_at), index, version, now)
-            same = self._embedder.card.duplicate_threshold
-            until = decide(memory.content, near, floor=self._familiar, same=same, at=memory.occurred_at, now=now).until
-            if until is not None:
-                raise Conflict(
-                    f"{until.by} says otherwise since {until.at.isoformat(timespec='seconds')}: "
-                    f"delete or retract it before {memory.id} is restored",
-                    existing_id=str(until.by),
-                )
-        return await self._repo.restore(memory.id, memory.content, index, user_id=user_id, agent_id=agent_id, now=now)
 
 
 def _what_stays(

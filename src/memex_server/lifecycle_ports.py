@@ -89,7 +89,14 @@ class LifecycleRepo(MemoryRepo, Protocol):
         """Write the merged memory. None, and nothing done, as in `admit`, or if the target has ended meanwhile."""
 
     async def retract(
-        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, reason: str | None, now: datetime
+        self,
+        memory_id: UUID,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        actor: str | None,
+        reason: str | None,
+        now: datetime,
     ) -> Memory:
         """Bury a memory and keep its claim from coming back; what it superseded is current again.
 
@@ -100,8 +107,25 @@ class LifecycleRepo(MemoryRepo, Protocol):
     async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
         """Let the claim come back; return whether there was a retraction."""
 
-    async def is_retracted(self, memory_id: UUID) -> bool:
-        """Whether the claim of a memory is retracted."""
+    async def superseded_by_retracted(self, memory_id: UUID) -> Sequence[UUID] | None:
+        """Return what a memory had superseded when it was retracted; None if it is not retracted."""
+
+    async def restore(
+        self,
+        memory: Memory,
+        index: IndexEntry,
+        *,
+        actor: str | None,
+        version: int | None,
+        now: datetime,
+    ) -> Memory | None:
+        """Bring a tombstone back, whose content the index belongs to; a live memory is returned as it is.
+
+        What it had superseded until it was retracted ends again. None, and nothing done, as in `admit`.
+
+        Raises:
+            Conflict: the same text was stored again meanwhile, or the tombstone holds another text by now.
+        """
 
     async def retractions(self, user_id: str) -> Sequence[Retraction]:
         """Return the user's retractions, newest first (the newest thousands of them)."""
@@ -172,6 +196,9 @@ class JobQueue(Protocol):
 
 class Condenser(Protocol):
     """A language model that rates and shortens candidates for memory; it may be slow or down."""
+
+    async def load(self) -> None:
+        """Prepare what the first call would have to wait for. Raises SetupError."""
 
     async def rate(self, text: str) -> float:
         """Return a rating of 1 to 10. Raises Unavailable."""

@@ -256,6 +256,7 @@ class MemoryRepo(Protocol):
         *,
         user_id: str | None,
         agent_id: str | None,
+        actor: str | None,
         now: datetime,
     ) -> Memory:
         """Change a live memory; `index` belongs to `patch.content`.
@@ -265,7 +266,9 @@ class MemoryRepo(Protocol):
             Conflict: it would become the same as another live memory.
         """
 
-    async def delete(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime) -> None:
+    async def delete(
+        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, actor: str | None, now: datetime
+    ) -> None:
         """Turn a live memory into a tombstone; a summary together with its sources.
 
         Raises:
@@ -281,26 +284,12 @@ class MemoryRepo(Protocol):
             Archived: it is condensed into a live summary.
         """
 
-    async def restore(
-        self,
-        memory_id: UUID,
-        content: str,
-        index: IndexEntry,
-        *,
-        user_id: str | None,
-        agent_id: str | None,
-        now: datetime,
-    ) -> Memory:
-        """Bring a tombstone back, whose `content` the index belongs to; a live memory is returned as it is.
-
-        Raises:
-            Conflict: the same text was stored again meanwhile, or the tombstone holds another text by now.
-        """
-
     async def history(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> list[Version]:
         """Return the versions of a memory or tombstone, oldest first."""
 
-    async def delete_scope(self, *, user_id: str, agent_id: str | None, purge: bool, now: datetime) -> int:
+    async def delete_scope(
+        self, *, user_id: str, agent_id: str | None, actor: str | None, purge: bool, now: datetime
+    ) -> int:
         """Delete (or purge) everything of a scope at once; return how many memories went."""
 
     async def tidy(self, *, now: datetime, tombstone_days: float, limit: int) -> dict[str, int]:

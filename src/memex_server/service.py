@@ -38,20 +38,20 @@ from memex.protocol.errors import InvalidInput, NotFound, Unavailable
 from .checks import check_budget, check_key, check_new, check_patch, check_scope, check_search, refusal_of
 from .explain import explained
 from .forgetting import Forgetting
-from .gate import Gate
 from .ids import request_fingerprint
 from .indexing import embed_query, index_texts, possible_names, without_names
 from .ports import IdempotencyKey, PreparedMemory, Query
 from .ranking import Plan, named_days, plan_weights, rank, usual_cosine
 from .records import Records
 from .reranked import reranks
+from .retraction import Retraction
 
 __all__ = ["MemoryService"]
 
 _MAX_QUERY_TERMS = 256  # the rest of a longer query is repetition or a pasted document
 
 
-class MemoryService(Gate, Forgetting):
+class MemoryService(Retraction, Forgetting):
     """Stores, finds, changes and forgets memories. Raises only `memex.protocol.errors`."""
 
     @cached_property
@@ -258,9 +258,19 @@ class MemoryService(Gate, Forgetting):
         await self._recalls.flush()
 
     async def patch(
-        self, memory_id: UUID, patch: Patch, *, user_id: str | None = None, agent_id: str | None = None
+        self,
+        memory_id: UUID,
+        patch: Patch,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        actor: str | None = None,
     ) -> Memory:
-        """Change what the patch gives and keep the rest. Raises InvalidInput, NotFound, Conflict, Unavailable."""
+        """Change what the patch gives and keep the rest; `actor` (else the agent) is who does it.
+
+        Raises:
+            InvalidInput, NotFound, Conflict, Unavailable.
+        """
         check_patch(patch, self._clock())
         check_scope(user_id, agent_id)
         index = None
@@ -269,24 +279,33 @@ class MemoryService(Gate, Forgetting):
 
         async def run() -> Memory:
             return await self._repo.patch(
-                memory_id, patch, index, user_id=user_id, agent_id=agent_id, now=self._clock()
+                memory_id, patch, index, user_id=user_id, agent_id=agent_id, actor=actor or agent_id, now=self._clock()
             )
 
-        memory = await self._apart(run)
+        memory = await self._apart(run, actor or agent_id)
         self._observer.operation("update", "updated")
         return memory
 
     async def delete(
-        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, purge: bool = False
+        self,
+        memory_id: UUID,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        actor: str | None = None,
+        purge: bool = False,
     ) -> DeleteReceipt | None:
         """Delete one memory, for good and with a receipt if `purge`. Raises InvalidInput, NotFound, Unavailable."""
         check_scope(user_id, agent_id)
-        delete = self._repo.purge if purge else self._repo.delete
 
         async def run() -> DeleteReceipt | None:
-            return await delete(memory_id, user_id=user_id, agent_id=agent_id, now=self._clock())
+            now = self._clock()
+            if purge:
+                return await self._repo.purge(memory_id, user_id=user_id, agent_id=agent_id, now=now)
+            await self._repo.delete(memory_id, user_id=user_id, agent_id=agent_id, actor=actor or agent_id, now=now)
+            return None
 
-        receipt = await self._apart(run)
+        receipt = await self._apart(run, actor or agent_id)
         self._observer.operation("delete", "purged" if purge else "deleted")
         return receipt
 
@@ -299,10 +318,14 @@ class MemoryService(Gate, Forgetting):
 
     # -- of a scope ----------------------------------------------------------------------------
 
-    async def delete_scope(self, *, user_id: str, agent_id: str | None = None, purge: bool = False) -> int:
+    async def delete_scope(
+        self, *, user_id: str, agent_id: str | None = None, actor: str | None = None, purge: bool = False
+    ) -> int:
         """Delete everything of a scope; return how many memories went. Raises InvalidInput, Unavailable."""
         check_scope(user_id, agent_id)
-        n = await self._repo.delete_scope(user_id=user_id, agent_id=agent_id, purge=purge, now=self._clock())
+        n = await self._repo.delete_scope(
+            user_id=user_id, agent_id=agent_id, actor=actor or agent_id, purge=purge, now=self._clock()
+        )
         self._observer.operation("delete", "purged" if purge else "deleted")
         return n
 

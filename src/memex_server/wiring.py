@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from memex.core.forgetting import Policy
-from memex.protocol.errors import Unavailable
+from memex.protocol.errors import SetupError, Unavailable
 
 from .background import running
 from .embedding import LoadableEmbedder
@@ -126,6 +126,9 @@ async def open_memex(
             records=RecordParts(PostgresRecords(pool, repo), _extractor(settings), _owner(settings.server)),
         )
         await loading
+        if condenser is not None:  # behind the model, so that the start is no slower
+            warming = asyncio.create_task(_warmed(condenser))
+            stack.push_async_callback(_finished, warming)
 
         async def gauge() -> None:
             active, idle = pool.usage()
@@ -222,6 +225,13 @@ def _condenser(settings: Settings) -> Condenser | None:
     return OpenAICondenser(
         base_url=llm.llm_base_url, api_key=llm.llm_api_key, model=llm.llm_model, deadline_s=llm.llm_deadline_s
     )
+
+
+async def _warmed(condenser: Condenser) -> None:
+    try:
+        await condenser.load()
+    except SetupError as e:
+        _LOG.warning("the language model cannot be asked", extra={"action": "llm", "error": str(e)})
 
 
 def _extractor(settings: Settings) -> ServiceExtractor:

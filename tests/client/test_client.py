@@ -90,6 +90,7 @@ def test_patch_delete_restore_and_history_follow_one_memory(client: Memex) -> No
         (3, "deleted", "部署改到周四"),
         (4, "restored", "部署改到周四"),
     ]
+    assert {v.actor for v in client.history(memory.id)} == {memory.agent_id}
     receipt = client.delete(memory.id, purge=True)
     assert receipt is not None
     assert (receipt.id, len(receipt.content_sha256)) == (memory.id, 64)
@@ -229,7 +230,7 @@ def test_the_gate_the_context_and_retraction_send_and_read_the_contract() -> Non
     assert asked == [
         ("POST", "/v1/memories/remember", {"user_id": "u", "agent_id": "a", "text": "谢谢，辛苦了", "kind": "preference"}),
         ("POST", "/v1/context", {"user_id": "u", "query": "部署", "token_budget": 100}),
-        ("POST", f"/v1/memories/{MISSING}/retract?user_id=u", {"reason": "wrong"}),
+        ("POST", f"/v1/memories/{MISSING}/retract?user_id=u&actor=a", {"reason": "wrong"}),
     ]  # fmt: skip
 
 

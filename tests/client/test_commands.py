@@ -9,12 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from memex.cli import main
 from memex.client import Memex
 from memex.commands.output import one_line, safe, width_of
+from memex_server.lifecycle_ports import Job
 from tests.live import Live
 
 FRIDAY = "主人偏好周五晚上部署"
@@ -96,6 +98,7 @@ def test_what_the_gate_kept_can_be_changed_taken_back_restored_and_followed(run:
     assert run("remember", "记住：主人偏好周四晚上部署").out.startswith("-  skipped: the claim was retracted")
     steps = run("history", memory_id, "--json").json()["versions"]
     assert [step["action"] for step in steps] == ["created", "updated", "deleted", "restored", "retracted"]
+    assert {step["actor"] for step in steps} == {"memex-cli"}
     assert "误会" in run("history", memory_id).out.splitlines()[-1]
 
 
@@ -165,7 +168,20 @@ def test_status_shows_settings_with_their_source_and_never_a_token(
     assert ran.status == 0
     for expected in (live.url, "MEMEX_URL", "user-123", "MEMEX_USER_ID", "scout", "option", "…1234", "service: ok"):
         assert expected in ran.out
+    failed: dict[str, Any] = {"kind": "consolidate", "payload": {"user_id": "ann"}, "last_error": "the model is down"}
+    job = Job(
+        id=UUID(int=7), key="3:annscout", state="dead", attempts=6, run_at=live.now(), created_at=live.now(),
+        updated_at=live.now(), **failed,
+    )  # fmt: skip
+
+    async def dead(**asked: Any) -> list[Job]:
+        assert asked["state"] == "dead"
+        return [job]
+
+    monkeypatch.setattr(live.service, "jobs", dead)
+    assert f"dead job {job.id}: consolidate (user_id ann): the model is down" in run("status").out
     document = run("status", "--json").json()
+    assert document["service"]["dead_jobs"] == [{"id": str(job.id), **failed}]
     assert document["settings"]["agent"] == {"value": "memex-cli", "source": "default"}
     assert "very-secret" not in ran.out + json.dumps(document)
 

@@ -233,7 +233,13 @@ class FakeService:
         return Page(found[start : start + limit], str(start + limit) if more else None)
 
     async def patch(
-        self, memory_id: UUID, patch: Patch, *, user_id: str | None = None, agent_id: str | None = None
+        self,
+        memory_id: UUID,
+        patch: Patch,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        actor: str | None = None,
     ) -> Memory:
         self._fail()
         memory = self._one(memory_id, user_id, agent_id)
@@ -242,7 +248,13 @@ class FakeService:
         return self._keep(dataclasses.replace(memory, **given), "patch")
 
     async def delete(
-        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, purge: bool = False
+        self,
+        memory_id: UUID,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        actor: str | None = None,
+        purge: bool = False,
     ) -> DeleteReceipt | None:
         self._fail()
         memory = self._one(memory_id, user_id, agent_id)
@@ -253,17 +265,21 @@ class FakeService:
         self._keep(dataclasses.replace(memory, deleted_at=START), "delete")
         return None
 
-    async def restore(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Memory:
+    async def restore(
+        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, actor: str | None = None
+    ) -> Memory:
         self._fail()
         memory = self._one(memory_id, user_id, agent_id, deleted=True)
-        return self._keep(dataclasses.replace(memory, deleted_at=None), "restore")
+        return self._keep(dataclasses.replace(memory, deleted_at=None), "restore", actor)
 
     async def history(self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None) -> Versions:
         self._fail()
         self._one(memory_id, user_id, agent_id, deleted=None)
         return self.versions[memory_id]
 
-    async def delete_scope(self, *, user_id: str, agent_id: str | None = None, purge: bool = False) -> int:
+    async def delete_scope(
+        self, *, user_id: str, agent_id: str | None = None, actor: str | None = None, purge: bool = False
+    ) -> int:
         self._fail()
         found = self._scope(user_id, agent_id)
         for memory in found:
@@ -290,16 +306,22 @@ class FakeService:
         return Remembered(outcome, stored.memory.id, 7.0, 0.5, "preference; it is new")
 
     async def retract(
-        self, memory_id: UUID, *, reason: str | None = None, user_id: str | None = None, agent_id: str | None = None
+        self,
+        memory_id: UUID,
+        *,
+        reason: str | None = None,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        actor: str | None = None,
     ) -> Memory:
         self._fail()
         memory = self._one(memory_id, user_id, agent_id)
-        return self._keep(dataclasses.replace(memory, deleted_at=START), "retracted")
+        return self._keep(dataclasses.replace(memory, deleted_at=START), "retracted", actor)
 
     async def undo_retraction(
-        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
+        self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, actor: str | None = None
     ) -> Memory | None:
-        return await self.restore(memory_id, user_id=user_id, agent_id=agent_id)
+        return await self.restore(memory_id, user_id=user_id, agent_id=agent_id, actor=actor)
 
     async def consolidate(
         self, *, user_id: str, agent_id: str | None = None, dry_run: bool = False
@@ -309,7 +331,7 @@ class FakeService:
         return [Summary(None if dry_run else m.id, m.agent_id, m.content, [m.id]) for m in found[:1]]
 
     async def undo_consolidation(
-        self, summary_id: UUID, *, user_id: str | None = None, agent_id: str | None = None
+        self, summary_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, actor: str | None = None
     ) -> Sequence[UUID]:
         self._fail()
         return [self._one(summary_id, user_id, agent_id).id]
@@ -363,7 +385,7 @@ class FakeService:
         if self.failure is not None:
             raise self.failure
 
-    def _keep(self, memory: Memory, action: str) -> Memory:
+    def _keep(self, memory: Memory, action: str, actor: str | None = None) -> Memory:
         self.memories[memory.id] = memory
         steps = self.versions.setdefault(memory.id, [])
         steps.append(
@@ -371,7 +393,7 @@ class FakeService:
                 version=len(steps) + 1,
                 action=action,
                 at=memory.updated_at,
-                actor=memory.agent_id,
+                actor=actor or memory.agent_id,
                 reason=None,
                 content=memory.content,
                 importance=memory.importance,

@@ -44,6 +44,7 @@ def error(answer: httpx.Response) -> dict[str, Any]:
         ("link", {"from_id": "a"}, "to_id"),
         ("link", {"from_id": "a", "to_id": "a"}, "to_id"),
         ("extract", {"limit": 0}, "limit"),
+        ("extract", {"limit": True}, "limit"),
     ],
 )
 async def test_a_message_that_does_not_fit_is_422_and_names_its_field(

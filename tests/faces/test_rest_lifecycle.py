@@ -68,6 +68,19 @@ async def test_a_claim_is_retracted_and_that_is_undone(client: httpx.AsyncClient
     assert (await client.post(f"/v1/memories/{uuid4()}/retract", json={})).status_code == 404
 
 
+@pytest.mark.parametrize(("query", "who"), [("", "rest"), ("?agent_id={}", "{}"), ("?agent_id={}&actor=小明", "小明")])
+async def test_who_retracts_is_whom_the_caller_names(
+    client: httpx.AsyncClient, fake: FakeService, query: str, who: str
+) -> None:
+    memory_id = (await remember(client)).json()["id"]
+    agent = fake.memories[UUID(memory_id)].agent_id
+    query, who = query.format(agent), who.format(agent)
+    for path in ("retract", "retract/undo"):
+        answer = await client.post(f"/v1/memories/{memory_id}/{path}{query}", json={} if path == "retract" else None)
+        assert answer.status_code == 200, answer.text
+        assert fake.versions[UUID(memory_id)][-1].actor == who
+
+
 async def test_consolidation_forgetting_context_and_jobs_answer(client: httpx.AsyncClient, fake: FakeService) -> None:
     memory_id = (await remember(client)).json()["id"]
     shown = (await client.post("/v1/consolidations", json={"user_id": "ann", "dry_run": True})).json()

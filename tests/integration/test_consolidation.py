@@ -274,6 +274,36 @@ async def test_a_failing_job_comes_back_later_and_later_and_is_dead_in_the_end(
     assert "memex_consolidation_duration_seconds_count 7.0" in shown
 
 
+async def test_who_is_stopped_while_a_job_is_claimed_or_settled_hands_it_back(
+    database: Database, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = make_service(database, clock, rules=RULES)
+    for call, left in [("claim", ["pending"]), ("done", [])]:
+        await fill(service)
+        await service.plan_consolidation()
+        ran, release, original = asyncio.Event(), asyncio.Event(), getattr(service._jobs, call)
+
+        async def held(
+            *args: Any, ran: Any = ran, release: Any = release, original: Any = original, **given: Any
+        ) -> Any:
+            result = await original(*args, **given)
+            ran.set()  # it is written down, and the answer is on its way
+            async with asyncio.timeout(20):
+                await release.wait()
+            return result
+
+        monkeypatch.setattr(service._jobs, call, held)
+        running = asyncio.create_task(service.work())
+        async with asyncio.timeout(20):
+            await ran.wait()
+        running.cancel()
+        release.set()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert [job.state for job in await service.jobs()] == left
+        monkeypatch.undo()
+
+
 async def test_a_job_of_a_killed_worker_is_taken_over_and_one_that_is_stopped_hands_it_back(
     database: Database, clock: FrozenClock
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -109,3 +110,53 @@ async def test_a_correction_does_not_come_back_after_what_says_otherwise_since(
             await (real.restore if how == "delete" else real.undo_retraction)(correction)
         assert refused.value.existing_id == str(again.id)
         assert await all_listed(real, user_id=new) == [old]
+
+
+@pytest.mark.parametrize("how", ["delete", "retract"])
+async def test_of_two_that_contradict_each_other_one_comes_back_in_whatever_order(
+    real: MemoryService, clock: FrozenClock, how: str
+) -> None:
+    take, bring = (real.delete, real.restore) if how == "delete" else (real.retract, real.undo_retraction)
+    texts = ("I live in Tampere.", "I live in Turku now.")
+    for order in [(0, 1), (1, 0), None]:
+        user, ids = f"ann {order}", list[Any]()
+        for text in texts:
+            ids.append((await say(real, text, user_id=user)).id)
+            clock.advance(days=1)
+            await take(ids[-1])
+        tries = [bring(memory_id) for memory_id in ids]
+        if order is None:
+            done = await asyncio.gather(*tries, return_exceptions=True)
+        else:
+            done = [None, None]
+            done[order[0]] = await tries[order[0]]
+            with pytest.raises(Conflict) as refused:
+                await tries[order[1]]
+            done[order[1]] = refused.value
+        [(there, error)] = [(ids[1 - n], one) for n, one in enumerate(done) if isinstance(one, Conflict)]
+        assert error.existing_id == str(there)
+        assert [len(await all_listed(real, user_id=user)), (await real.get(there)).deleted_at] == [1, None]
+
+
+async def test_of_two_retracted_corrections_of_one_memory_one_comes_back(
+    real: MemoryService, clock: FrozenClock
+) -> None:
+    first = await say(real, "I live in Tampere.")
+    assert first.id is not None
+    ids: list[Any] = []
+    for text in ("I live in Turku now.", "I live in Oulu now."):
+        clock.advance(days=1)
+        answer = await say(real, text)
+        assert answer.outcome == "superseded"
+        assert answer.id is not None
+        ids.append(answer.id)
+        await real.retract(answer.id)
+    await real.undo_retraction(ids[0])
+    with pytest.raises(Conflict, match=str(ids[0])):
+        await real.undo_retraction(ids[1])
+    assert await all_listed(real) == ["I live in Turku now."]
+    await real.retract(ids[0], actor="memex-cli")
+    step = (await real.history(first.id))[-1]
+    assert (step.action, step.actor) == ("reinstated", "memex-cli")
+    await real.undo_retraction(ids[1])
+    assert await all_listed(real) == ["I live in Oulu now."]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from memex.core.forgetting import Policy
 from memex.core.memory import MemoryType
 from memex.testing import FrozenClock
@@ -26,10 +28,19 @@ async def test_a_dry_run_tells_what_would_go_and_nothing_goes(database: Database
     assert (await service.forget(user_id="ann", policy=policy)).count == 1
     assert sorted(await all_listed(service)) == ["Important.", "New.", "Pinned."]
     step = (await service.history(old.id))[-1]
-    assert (step.action, step.reason) == ("forgotten", "older than 30 days")
+    assert (step.action, step.actor, step.reason) == ("forgotten", "memex:forgetting", "older than 30 days")
     await service.restore(old.id)
     assert len(await all_listed(service)) == 4
     assert set((await orphans(dsn)).values()) == {0}
+
+
+async def test_a_pinned_memory_goes_when_its_own_time_is_over(database: Database, clock: FrozenClock) -> None:
+    service = make_service(database, clock)
+    await service.store(memory("Pinned.", pinned=True, expires_at=clock() + timedelta(days=1)))
+    assert (await service.forget(user_id="ann", policy=Policy(max_age_days=0.001))).count == 0
+    clock.advance(days=1)
+    gone = await service.forget(user_id="ann")
+    assert ([one.reason for one in gone.fading], gone.count) == (["it expired"], 1)
 
 
 async def test_nothing_is_forgotten_unless_it_is_asked_for(database: Database, clock: FrozenClock) -> None:

@@ -296,6 +296,9 @@ class FakeModel:
         self.rating, self.sentence = rating, sentence
         self.asked: list[str] = []
 
+    async def load(self) -> None:
+        pass
+
     async def rate(self, text: str) -> float:
         self.asked.append(text)
         if self.rating is None:
@@ -327,6 +330,21 @@ async def test_rules_take_over_when_the_model_is_down_and_the_answer_says_so(
     done = await say(service, "I like green tea.")
     assert (done.outcome, done.scored_by) == ("stored", "rules")
     assert "did not answer" in done.reason
+
+
+async def test_nobody_waits_for_the_language_model_of_another_candidate(database: Database, clock: FrozenClock) -> None:
+    together = asyncio.Barrier(3)
+
+    class Slow(FakeModel):
+        async def rate(self, text: str) -> float:
+            async with asyncio.timeout(20):
+                await together.wait()  # all of them are here at once, or none gets on
+            return await super().rate(text)
+
+    service = make_service(database, clock, condenser=Slow(None))
+    done = await asyncio.gather(*(say(service, f"I {verb} green tea.") for verb in ("like", "love", "drink")))
+    assert {one.scored_by for one in done} == {"rules"}
+    assert "stored" in {one.outcome for one in done}
 
 
 async def test_two_memories_cannot_both_be_restored_into_one(real: MemoryService) -> None:

@@ -127,7 +127,8 @@ def client_of(options: argparse.Namespace, env: Mapping[str, str]) -> Memex:
     """Return the client that a command uses; its token comes from MEMEX_API_TOKEN. Raises SetupError."""
     from ..client import Memex
 
-    return Memex(url_of(options, env)[0], token=env.get("MEMEX_API_TOKEN", ""))
+    token = env.get("MEMEX_API_TOKEN", "")
+    return Memex(url_of(options, env)[0], agent_id=agent_of(options, env), token=token)
 
 
 def user_of(options: argparse.Namespace, env: Mapping[str, str]) -> str:

@@ -37,7 +37,10 @@ def _status(options: argparse.Namespace, env: Mapping[str, str]) -> int:
     settings = _settings(options, env)
     code, service = 0, {}
     try:
-        service = dict(client_of(options, env).health())
+        client = client_of(options, env)
+        service = dict(client.health())
+        dead = client.jobs(state="dead")
+        service["dead_jobs"] = [{name: job[name] for name in ("id", "kind", "payload", "last_error")} for job in dead]
     except MemexError as e:
         code, service = exit_status(e), {"status": "down", "detail": str(e)}
     plugin = _plugin(env)
@@ -48,6 +51,8 @@ def _status(options: argparse.Namespace, env: Mapping[str, str]) -> int:
     print(f"memex {__version__}\n")
     print_table(["setting", "value", "from"], [[name, safe(s["value"]), s["source"]] for name, s in settings.items()])
     print(f"\nservice: {safe(str(service.pop('status', '?')))}")
+    for job in service.pop("dead_jobs", ()):
+        print(safe(f"  dead job {job['id']}: {job['kind']} ({_shown(job['payload'])}): {job['last_error']}"))
     for name, value in service.items():
         print(f"  {safe(str(name))}: {safe(_shown(value))}")
     if plugin is not None:

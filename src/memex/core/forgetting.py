@@ -16,7 +16,7 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """When memories go. 0 switches a rule off; all but expiry spare what is as important as the floor.
+    """When memories go. 0 switches a rule off; all but expiry spare what is pinned or as important as the floor.
 
     `max_age_days` counts from the event, `max_idle_days` from when it was last stored, changed or
     found. `max_memories` is how many one user (or one agent of a user) may have.
@@ -57,7 +57,7 @@ class Fading:
 
 
 def fading(memories: Sequence[Kept], policy: Policy, now: datetime) -> list[Fading]:
-    """Return what the policy lets go now, each with its first reason; pinned memories never are among it.
+    """Return what the policy lets go now, each with its first reason; pinned memories only when they expired.
 
     Over the budget those go first whose importance, faded by age (half of it after `half_life_days`), is least.
     """
@@ -78,8 +78,6 @@ def fading(memories: Sequence[Kept], policy: Policy, now: datetime) -> list[Fadi
 
 
 def _reason(memory: Kept, policy: Policy, now: datetime) -> str | None:
-    if memory.pinned:
-        return None
     if memory.expires_at is not None and memory.expires_at <= now:
         return "it expired"
     if _spared(memory, policy):

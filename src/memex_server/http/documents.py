@@ -227,7 +227,7 @@ class VersionOut(_Out):
     version: int = _doc("Counts from 1.", 1)
     action: str = _doc("What was done.", "store")
     at: datetime = _doc("When.", _TIME)
-    actor: str | None = _doc("Who did it.", "my-agent")
+    actor: str | None = _doc("Who did it: an agent, or a part of the service itself.", "my-agent")
     reason: str | None = _doc("Why.", None)
     content: str = _doc("The text after it.", _TEXT)
     importance: float = _doc("The importance after it.", 1.2)

@@ -45,6 +45,7 @@ __all__ = [
     "Text",
     "TopK",
     "Weight",
+    "Whole",
     "Word",
 ]
 
@@ -131,7 +132,8 @@ Importance = Annotated[float, Strict(), Field(ge=0, le=2, allow_inf_nan=False)]
 Alpha = Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)]
 Weight = Annotated[float, Strict(), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 HalfLife = Annotated[float, Strict(), Field(ge=0.001, le=36_500, allow_inf_nan=False)]
-TopK = Annotated[int, Field(ge=1, le=MAX_TOP_K), BeforeValidator(_json_number)]
+Whole = Annotated[int, BeforeValidator(_json_number)]
+TopK = Annotated[Whole, Field(ge=1, le=MAX_TOP_K)]
 Flag = Annotated[bool, Strict()]
 QueryFlag = Annotated[bool, BeforeValidator(_true_or_false)]
 Limit = Annotated[int, Field(ge=1, le=200), BeforeValidator(_digits)]

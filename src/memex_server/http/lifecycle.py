@@ -23,7 +23,7 @@ from memex_server.http.lifecycle_schemas import (
 )
 from memex_server.http.openapi import problems
 from memex_server.http.routing import DirectRoute
-from memex_server.http.schemas import ScopeQuery
+from memex_server.http.schemas import ChangeQuery
 from memex_server.service import MemoryService
 
 __all__ = ["Lifecycle", "routes"]
@@ -46,18 +46,20 @@ class Lifecycle:
     async def retract(
         self,
         memory_id: _Id,
-        query: Annotated[ScopeQuery, Query()],
+        query: Annotated[ChangeQuery, Query()],
         body: Annotated[RetractIn, Body(openapi_examples=examples.RETRACT)],
     ) -> Answer:
         """Take a claim back: it is deleted, and neither the gate nor a summary brings it back."""
         memory = await self._service.retract(
-            memory_id, reason=body.reason, user_id=query.user_id, agent_id=query.agent_id
+            memory_id, reason=body.reason, user_id=query.user_id, agent_id=query.agent_id, actor=query.who
         )
         return Answer(200, dump(memory_document(memory)))
 
-    async def undo_retraction(self, memory_id: _Id, query: Annotated[ScopeQuery, Query()]) -> Answer:
+    async def undo_retraction(self, memory_id: _Id, query: Annotated[ChangeQuery, Query()]) -> Answer:
         """Undo a retraction: the claim is current again, and may come back. 409 if it is not retracted."""
-        memory = await self._service.undo_retraction(memory_id, user_id=query.user_id, agent_id=query.agent_id)
+        memory = await self._service.undo_retraction(
+            memory_id, user_id=query.user_id, agent_id=query.agent_id, actor=query.who
+        )
         return Answer(200, dump(out.unretracted_document(memory_id, memory)))
 
     async def consolidate(self, body: Annotated[ConsolidateIn, Body(openapi_examples=examples.CONSOLIDATE)]) -> Answer:
@@ -65,9 +67,11 @@ class Lifecycle:
         made = await self._service.consolidate(user_id=body.user_id, agent_id=body.agent_id, dry_run=body.dry_run)
         return Answer(200, dump(out.consolidated_document(made, dry_run=body.dry_run)))
 
-    async def undo_consolidation(self, summary_id: _Id, query: Annotated[ScopeQuery, Query()]) -> Answer:
+    async def undo_consolidation(self, summary_id: _Id, query: Annotated[ChangeQuery, Query()]) -> Answer:
         """Make the sources of a summary current again, not to be condensed again, and drop the summary."""
-        restored = await self._service.undo_consolidation(summary_id, user_id=query.user_id, agent_id=query.agent_id)
+        restored = await self._service.undo_consolidation(
+            summary_id, user_id=query.user_id, agent_id=query.agent_id, actor=query.who
+        )
         return Answer(200, dump({"restored": restored}))
 
     async def forget(

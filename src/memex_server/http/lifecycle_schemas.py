@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from memex.core.forgetting import Policy
 from memex.core.lifecycle import Candidate
@@ -32,13 +32,6 @@ _Rating = Annotated[float, Strict(), Field(ge=LEAST_RATING, le=MOST_RATING, allo
 _Cosine = Annotated[float, Strict(), Field(ge=0, le=1, allow_inf_nan=False)]
 _Days = Annotated[float, Strict(), Field(ge=0, le=36_500, allow_inf_nan=False)]
 _Floor = Annotated[float, Strict(), Field(ge=0, le=3, allow_inf_nan=False)]
-
-
-def _whole(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-_Count = Annotated[int, Strict(), BeforeValidator(_whole)]
 _UserId = Annotated[f.Id, Field(description="Whose memory it is.", examples=["user-123"])]
 
 
@@ -129,7 +122,7 @@ class ForgetIn(_Strict):
         Field(description="Those not stored, changed or found for so long go; 0: never.", examples=[180.0]),
     ] = None
     max_memories: Annotated[
-        Annotated[_Count, Field(ge=0, le=2**31 - 1)] | None,
+        Annotated[f.Whole, Field(ge=0, le=2**31 - 1)] | None,
         Field(description="The weakest beyond so many go; 0: any number.", examples=[10_000]),
     ] = None
     importance_floor: Annotated[
@@ -163,7 +156,7 @@ class ContextIn(_Strict):
     user_id: _UserId
     query: Annotated[f.Query, Field(description="What the prompt is about.", examples=["how to deploy"])]
     token_budget: Annotated[
-        Annotated[_Count, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET)],
+        Annotated[f.Whole, Field(ge=MIN_TOKEN_BUDGET, le=MAX_TOKEN_BUDGET)],
         Field(description="Size of the block in estimated tokens.", examples=[1_000]),
     ] = _DEFAULT_BUDGET
     agent_id: Annotated[f.Id | None, Field(description="Only this agent's memories.", examples=["my-agent"])] = None

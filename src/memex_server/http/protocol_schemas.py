@@ -123,7 +123,7 @@ class LinkIn(_Lenient):
 class ExtractIn(_Lenient):
     """What to extract from."""
 
-    limit: Annotated[int, Field(ge=1, le=MAX_EXTRACT)] | None = Field(None, description="Absent: 20.")
+    limit: Annotated[f.Whole, Field(ge=1, le=MAX_EXTRACT)] | None = Field(None, description="Absent: 20.")
     memory_ids: Annotated[list[f.Id], Field(max_length=MAX_EXTRACT)] | None = Field(
         None, description="Extract from these, whether or not they wait; absent: from what waits."
     )

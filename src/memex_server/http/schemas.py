@@ -26,6 +26,7 @@ from memex_server.http.errors import InvalidRequest, field_errors
 
 __all__ = [
     "BatchIn",
+    "ChangeQuery",
     "CountQuery",
     "DeleteQuery",
     "DeleteScopeQuery",
@@ -300,7 +301,23 @@ class ScopeQuery(_Strict):
     agent_id: Annotated[f.Id | None, Field(description="Only if it is this agent's.", examples=["my-agent"])] = None
 
 
-class DeleteQuery(ScopeQuery):
+_Actor = Annotated[
+    f.Id | None, Field(description="Who does it, for the history. Absent: agent_id, or rest.", examples=["my-agent"])
+]
+
+
+class ChangeQuery(ScopeQuery):
+    """Whose memory the addressed one must be, and who changes it."""
+
+    actor: _Actor = None
+
+    @property
+    def who(self) -> str:
+        """Who does it, as far as the caller tells; in the worst case that it came over REST."""
+        return self.actor or self.agent_id or "rest"
+
+
+class DeleteQuery(ChangeQuery):
     """How to delete one memory."""
 
     purge: Annotated[f.QueryFlag, _PURGE] = False
@@ -319,6 +336,12 @@ class DeleteScopeQuery(CountQuery):
     """Everything of a user, or of one agent of a user."""
 
     purge: Annotated[f.QueryFlag, _PURGE] = False
+    actor: _Actor = None
+
+    @property
+    def who(self) -> str:
+        """See `ChangeQuery`."""
+        return self.actor or self.agent_id or "rest"
 
 
 class ListQuery(CountQuery):

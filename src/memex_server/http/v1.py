@@ -16,6 +16,7 @@ from memex_server.http.openapi import problems
 from memex_server.http.routing import DirectRoute
 from memex_server.http.schemas import (
     BatchIn,
+    ChangeQuery,
     CountQuery,
     DeleteQuery,
     DeleteScopeQuery,
@@ -99,28 +100,32 @@ class Memories:
     async def patch(
         self,
         memory_id: _MemoryId,
-        query: Annotated[ScopeQuery, Query()],
+        query: Annotated[ChangeQuery, Query()],
         body: Annotated[PatchIn, Body(openapi_examples=examples.PATCH)],
     ) -> Answer:
         """Change one memory: what the body does not name is kept."""
-        memory = await self._service.patch(memory_id, body.to_patch(), user_id=query.user_id, agent_id=query.agent_id)
+        memory = await self._service.patch(
+            memory_id, body.to_patch(), user_id=query.user_id, agent_id=query.agent_id, actor=query.who
+        )
         return Answer(200, dump(out.memory_document(memory)))
 
     async def delete(self, memory_id: _MemoryId, query: Annotated[DeleteQuery, Query()]) -> Answer:
         """Forget one memory: it can be restored for 30 days. `purge=true` erases it at once, with a receipt."""
         receipt = await self._service.delete(
-            memory_id, user_id=query.user_id, agent_id=query.agent_id, purge=query.purge
+            memory_id, user_id=query.user_id, agent_id=query.agent_id, actor=query.who, purge=query.purge
         )
         return Answer(204) if receipt is None else Answer(200, dump(out.receipt_document(receipt)))
 
     async def delete_scope(self, query: Annotated[DeleteScopeQuery, Query()]) -> Answer:
         """Forget everything of a user, or of one agent of a user, however much it is."""
-        deleted = await self._service.delete_scope(user_id=query.user_id, agent_id=query.agent_id, purge=query.purge)
+        deleted = await self._service.delete_scope(
+            user_id=query.user_id, agent_id=query.agent_id, actor=query.who, purge=query.purge
+        )
         return Answer(200, dump({"deleted": deleted}))
 
-    async def restore(self, memory_id: _MemoryId, query: Annotated[ScopeQuery, Query()]) -> Answer:
+    async def restore(self, memory_id: _MemoryId, query: Annotated[ChangeQuery, Query()]) -> Answer:
         """Bring a deleted memory back."""
-        memory = await self._service.restore(memory_id, user_id=query.user_id, agent_id=query.agent_id)
+        memory = await self._service.restore(memory_id, user_id=query.user_id, agent_id=query.agent_id, actor=query.who)
         return Answer(200, dump(out.memory_document(memory)))
 
     async def history(self, memory_id: _MemoryId, query: Annotated[ScopeQuery, Query()]) -> Answer:

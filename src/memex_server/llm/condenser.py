@@ -1,4 +1,4 @@
-"""Rating and condensing by any OpenAI-compatible endpoint, within one deadline; the client is imported on first use."""
+"""Rating and condensing by any OpenAI-compatible endpoint, within one deadline that counts from the call."""
 
 from __future__ import annotations
 
@@ -44,7 +44,11 @@ class OpenAICondenser:
         self._api_key = api_key
         self._model = model
         self._deadline_s = deadline_s
-        self._client: Any = None
+        self._opening: asyncio.Task[tuple[Any, Any, Any]] | None = None
+
+    async def load(self) -> None:
+        """See the port."""
+        await self._opened()
 
     async def rate(self, text: str) -> float:
         """See the port."""
@@ -57,17 +61,21 @@ class OpenAICondenser:
 
     async def close(self) -> None:
         """See the port."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            await asyncio.wait([opening])
+            if opening.exception() is None:
+                await opening.result()[2].close()
 
     async def _ask(self, instruction: str, text: str, *, max_tokens: int) -> str:
-        openai, tenacity = await asyncio.to_thread(_libraries)  # the first import takes a second
-        if self._client is None:
-            # Its own retries know no total deadline, so they are off. A server without keys still wants a header.
-            self._client = openai.AsyncOpenAI(
-                base_url=self._base_url, api_key=self._api_key or "none", max_retries=0, timeout=self._deadline_s
-            )
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                return await self._answer(instruction, text, max_tokens=max_tokens)
+        except TimeoutError as e:
+            raise Unavailable(f"the language model did not answer within {self._deadline_s:g} s") from e
+
+    async def _answer(self, instruction: str, text: str, *, max_tokens: int) -> str:
+        openai, tenacity, client = await self._opened()
         retrying = tenacity.AsyncRetrying(
             stop=tenacity.stop_after_attempt(_ATTEMPTS),
             wait=tenacity.wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_MAX_WAIT_S),
@@ -79,25 +87,32 @@ class OpenAICondenser:
         messages = [{"role": "system", "content": instruction}, {"role": "user", "content": text[:_MAX_TEXT_CHARS]}]
 
         async def ask() -> Any:
-            return await self._client.chat.completions.create(
+            return await client.chat.completions.create(
                 model=self._model, messages=messages, max_tokens=max_tokens, temperature=0
             )
 
         try:
-            async with asyncio.timeout(self._deadline_s):
-                answer = await retrying(ask)
-        except TimeoutError as e:
-            raise Unavailable(f"the language model did not answer within {self._deadline_s:g} s") from e
+            answer = await retrying(ask)
         except openai.OpenAIError as e:
             # The error's own text may quote the request or a part of the key.
             raise Unavailable(f"the language model cannot be asked: {type(e).__name__}") from e
         return (answer.choices[0].message.content or "") if answer.choices else ""
 
+    async def _opened(self) -> tuple[Any, Any, Any]:
+        # Imports take a second or more, and go on when the caller whose deadline is over does not wait any longer.
+        if self._opening is None or (self._opening.done() and self._opening.exception() is not None):
+            self._opening = asyncio.create_task(asyncio.to_thread(self._open))
+        return await asyncio.shield(self._opening)
 
-def _libraries() -> tuple[Any, Any]:
-    try:
-        import openai
-        import tenacity
-    except ImportError as e:
-        raise SetupError("LLM_BASE_URL needs the packages openai and tenacity: pip install 'memex[server]'") from e
-    return openai, tenacity
+    def _open(self) -> tuple[Any, Any, Any]:
+        try:
+            import openai
+            import tenacity
+        except ImportError as e:
+            raise SetupError("LLM_BASE_URL needs the packages openai and tenacity: pip install 'memex[server]'") from e
+        # Its own retries know no total deadline, so they are off. A server without keys still wants a header.
+        client = openai.AsyncOpenAI(
+            base_url=self._base_url, api_key=self._api_key or "none", max_retries=0, timeout=self._deadline_s
+        )
+        _ = client.chat.completions  # imported when it is first looked at
+        return openai, tenacity, client

@@ -57,7 +57,9 @@ async def _search_memory(service: MemoryService, caller: Caller, given: _Argumen
 
 
 async def _retract_memory(service: MemoryService, caller: Caller, given: _Arguments) -> dict[str, Any]:
-    await service.retract(given["memory_id"], reason=given.get("reason"), user_id=_owner(caller, given))
+    await service.retract(
+        given["memory_id"], reason=given.get("reason"), user_id=_owner(caller, given), actor=caller.agent_id
+    )
     return {"retracted": True, "id": str(given["memory_id"])}
 
 
@@ -111,11 +113,12 @@ async def _update_memory(service: MemoryService, caller: Caller, given: _Argumen
         metadata=given.get("metadata", UNSET),
         pinned=given.get("pinned", UNSET),
     )
-    return memory_document(await service.patch(given["memory_id"], patch, user_id=_owner(caller, given)))
+    user_id = _owner(caller, given)
+    return memory_document(await service.patch(given["memory_id"], patch, user_id=user_id, actor=caller.agent_id))
 
 
 async def _delete_memory(service: MemoryService, caller: Caller, given: _Arguments) -> dict[str, Any]:
-    await service.delete(given["memory_id"], user_id=_owner(caller, given))
+    await service.delete(given["memory_id"], user_id=_owner(caller, given), actor=caller.agent_id)
     return {"deleted": True, "id": str(given["memory_id"])}
 
 

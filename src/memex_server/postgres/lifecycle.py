@@ -16,26 +16,19 @@ from memex.core.lifecycle import Ending
 from memex.core.memory import Memory, Stored, utc
 from memex.protocol.errors import Conflict, NotFound
 
-from ..lifecycle_ports import Merge, Retraction, Scope
+from ..lifecycle_ports import Merge, Scope
 from ..ports import IndexEntry, PreparedMemory
-from .pool import Database
-from .queries import load
-from .repo import PostgresRepo
-from .rows import to_memory
-from .transactions import apart, found, retried
+from .retractions import PostgresRetractions
+from .transactions import found, retried
 
 __all__ = ["PostgresLifecycleRepo"]
 
-_MAX_RETRACTIONS = 5_000
 _MAX_CROWDED = 100
+_FORGETTING = "memex:forgetting"
 
 
-class PostgresLifecycleRepo(PostgresRepo):
+class PostgresLifecycleRepo(PostgresRetractions):
     """Implements `memex_server.lifecycle_ports.LifecycleRepo`."""
-
-    def __init__(self, database: Database, *, exact_scope_limit: int, snapshot_bytes: int = 0) -> None:
-        super().__init__(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes)
-        self._cycle = load("lifecycle")
 
     # -- the gate ------------------------------------------------------------------------------
 
@@ -120,66 +113,6 @@ class PostgresLifecycleRepo(PostgresRepo):
             new.occurred_at, new.expires_at, new.pinned, now,
         )  # fmt: skip
 
-    # -- retraction ----------------------------------------------------------------------------
-
-    async def retract(
-        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, reason: str | None, now: datetime
-    ) -> Memory:
-        """See the port."""
-
-        async def run() -> Memory:
-            async with self._db.transaction() as connection:
-                row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=True))
-                shard = row["shard"]
-                if row["deleted_at"] is None:
-                    sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
-                    ids = [memory_id, *(source["id"] for source in sources)]
-                    await self._bury(connection, shard, ids, "retracted", now, actor=agent_id, reason=reason)
-                over = [old["id"] for old in await connection.fetch(self._cycle["overtaken_by"], shard, memory_id)]
-                await connection.execute(
-                    self._cycle["retract"], shard, memory_id, self._tenant, row["user_id"], row["agent_id"],
-                    row["content"], reason, agent_id, now, over,
-                )  # fmt: skip
-                why, heir = f"{memory_id} was retracted", row["superseded_by"]
-                if heir is not None and over:
-                    await connection.execute(self._cycle["hand_over"], shard, over, heir, row["valid_to"], now)
-                    await connection.execute(
-                        self._sql["next_versions"], shard, over, "superseded", now, agent_id, f"{why}: by {heir}"
-                    )
-                for old_id in over if heir is None else ():
-                    await self._reinstate(connection, shard, old_id, reason=why, now=now, actor=agent_id)
-                return await self._read(connection, memory_id)
-
-        return await retried(run)
-
-    async def _reinstate(
-        self, connection: Any, shard: int, memory_id: UUID, *, reason: str, now: datetime, actor: str | None
-    ) -> None:
-        try:
-            async with connection.transaction():
-                await connection.execute(self._cycle["reinstate"], shard, memory_id, now)
-        except asyncpg.UniqueViolationError:
-            return  # it was said again meanwhile, and is current in another row
-        await connection.execute(self._sql["next_versions"], shard, [memory_id], "reinstated", now, actor, reason)
-
-    async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
-        """See the port."""
-        async with self._db.connection() as connection:
-            gone = await connection.fetchval(self._cycle["unretract"], memory_id, user_id, agent_id)
-        return gone is not None
-
-    async def is_retracted(self, memory_id: UUID) -> bool:
-        """See the port."""
-        async with self._db.connection() as connection:
-            return bool(await connection.fetchval(self._cycle["is_retracted"], memory_id))
-
-    async def retractions(self, user_id: str) -> Sequence[Retraction]:
-        """See the port."""
-        shard = shard_key(self._tenant, user_id)
-        async with self._db.connection() as connection:
-            rows = await connection.fetch(self._cycle["retractions"], shard, user_id, _MAX_RETRACTIONS)
-        return [Retraction(UUID(bytes=r["memory_id"].bytes), r["content"], r["reason"], utc(r["at"])) for r in rows]
-
     # -- consolidation -------------------------------------------------------------------------
 
     async def crowded(self, threshold: int) -> Sequence[Scope]:
@@ -228,7 +161,9 @@ class PostgresLifecycleRepo(PostgresRepo):
                 await connection.execute(self._cycle["archive"], shard, ids, stored.memory.id, now)
                 await self._unindex(connection, shard, ids)
                 reason = f"into {stored.memory.id}"
-                await connection.execute(self._sql["next_versions"], shard, ids, "condensed", now, None, reason)
+                await connection.execute(
+                    self._sql["next_versions"], shard, ids, "condensed", now, summary.new.source, reason
+                )
                 return stored.memory
 
         return await retried(run)
@@ -319,7 +254,7 @@ class PostgresLifecycleRepo(PostgresRepo):
 
         async def run() -> int:
             async with self._db.transaction() as connection:
-                rows = await connection.fetch(self._cycle["lock_many"], shard, list(reasons))
+                rows = await connection.fetch(self._cycle["lock_many"], shard, list(reasons), now)
                 due: dict[str, list[UUID]] = {}
                 for row in rows:
                     seen_at, reason = reasons[row["id"]]
@@ -331,25 +266,9 @@ class PostgresLifecycleRepo(PostgresRepo):
                         for memory_id in ids
                         for source in await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
                     ]
-                    await self._bury(connection, shard, [*ids, *sources], "forgotten", now, reason=reason)
+                    await self._bury(
+                        connection, shard, [*ids, *sources], "forgotten", now, actor=_FORGETTING, reason=reason
+                    )
                 return sum(map(len, due.values()))
 
         return await retried(run)
-
-    # -- parts ---------------------------------------------------------------------------------
-
-    async def _pass(self, connection: Any, shard: int, version: int | None) -> bool:
-        """Wait for the scope's gate; return whether the scope is still at `version`."""
-        await connection.execute(self._cycle["gate"], shard)
-        return version is None or await self._version(connection, shard) == version
-
-    async def _version(self, connection: Any, shard: int) -> int:
-        return int(await connection.fetchval(self._cycle["version"], shard) or 0)
-
-    async def _read(self, connection: Any, memory_id: UUID) -> Memory:
-        [memory] = await self._read_many(connection, [memory_id])
-        return memory
-
-    async def _read_many(self, connection: Any, ids: Sequence[UUID]) -> list[Memory]:
-        rows = {row["id"]: row for row in await connection.fetch(self._sql["get_many"], list(ids))}
-        return [to_memory(rows[memory_id]) for memory_id in ids if memory_id in rows]

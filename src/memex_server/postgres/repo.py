@@ -26,6 +26,7 @@ __all__ = ["PostgresRepo"]
 _KEY_LIFE = timedelta(hours=24)
 _COUNTER_LIFE = timedelta(minutes=2)
 _PART = 5_000
+_EXPIRY = "memex:expiry"
 
 
 class PostgresRepo:
@@ -176,6 +177,7 @@ class PostgresRepo:
         *,
         user_id: str | None,
         agent_id: str | None,
+        actor: str | None,
         now: datetime,
     ) -> Memory:
         """See the port."""
@@ -200,12 +202,14 @@ class PostgresRepo:
                 if index is not None:
                     await self._unindex(connection, shard, [memory_id])
                     await self._index(connection, shard, memory_id, index)
-                await connection.execute(self._sql["next_versions"], shard, [memory_id], "updated", now, agent_id, None)
+                await connection.execute(self._sql["next_versions"], shard, [memory_id], "updated", now, actor, None)
                 return to_memory(changed)
 
         return await retried(run)
 
-    async def delete(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime) -> None:
+    async def delete(
+        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, actor: str | None, now: datetime
+    ) -> None:
         """See the port."""
 
         async def run() -> None:
@@ -213,54 +217,9 @@ class PostgresRepo:
                 row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=False))
                 sources = await connection.fetch(self._sql["lock_sources"], row["shard"], memory_id, None)
                 ids = [memory_id, *(source["id"] for source in sources)]
-                await self._bury(connection, row["shard"], ids, "deleted", now, actor=agent_id)
+                await self._bury(connection, row["shard"], ids, "deleted", now, actor=actor)
 
         await retried(run)
-
-    async def restore(
-        self,
-        memory_id: UUID,
-        content: str,
-        index: IndexEntry,
-        *,
-        user_id: str | None,
-        agent_id: str | None,
-        now: datetime,
-    ) -> Memory:
-        """See the port."""
-
-        async def run() -> Memory:
-            async with self._db.transaction() as connection:
-                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
-                if row["deleted_at"] is None:
-                    return to_memory(row)
-                if row["content"] != content:
-                    raise Conflict(f"memory {memory_id} was changed and deleted meanwhile: try again")
-                shard = row["shard"]
-                if row["condensed_into"] is not None:
-                    summary = row["condensed_into"]
-                    raise Conflict(f"it was deleted with its summary: restore {summary}", existing_id=str(summary))
-                sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, row["deleted_at"])
-                source_ids = [source["id"] for source in sources]
-                try:
-                    async with connection.transaction():
-                        live = await connection.fetchrow(self._sql["unbury"], shard, memory_id, now)
-                except asyncpg.UniqueViolationError as e:
-                    key = same_key(self._tenant, as_new(to_memory(row), row["given_at"]))
-                    raise await self._same(connection, shard, key) from e
-                await self._index(connection, shard, memory_id, index)
-                await connection.execute(self._sql["unbury_many"], shard, source_ids, now)
-                undone = await connection.fetch(self._sql["purge_retractions"], shard, [memory_id])
-                ids = [memory_id, *source_ids]
-                await connection.execute(self._sql["next_versions"], shard, ids, "restored", now, agent_id, None)
-                for over in [row["over"] for row in undone]:
-                    until = live["valid_from"] or live["occurred_at"]
-                    rows = await connection.fetch(self._sql["end_again"], shard, over, memory_id, until, now)
-                    ended, why = [row["id"] for row in rows], f"by {memory_id}"
-                    await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, agent_id, why)
-                return to_memory(live)
-
-        return await retried(run)
 
     async def purge(
         self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
@@ -282,7 +241,9 @@ class PostgresRepo:
 
         return await retried(run)
 
-    async def delete_scope(self, *, user_id: str, agent_id: str | None, purge: bool, now: datetime) -> int:
+    async def delete_scope(
+        self, *, user_id: str, agent_id: str | None, actor: str | None, purge: bool, now: datetime
+    ) -> int:
         """See the port."""
         shard = shard_key(self._tenant, user_id)
 
@@ -297,7 +258,7 @@ class PostgresRepo:
                     return len(rows)
                 live = [row["id"] for row in rows if row["live"]]
                 for ids in _parts(live):
-                    await self._bury(connection, shard, ids, "deleted", now, actor=agent_id)
+                    await self._bury(connection, shard, ids, "deleted", now, actor=actor)
                 return len(live)
 
         return await retried(run)
@@ -310,7 +271,7 @@ class PostgresRepo:
                 shard, ids = row["shard"], row["ids"]
                 await connection.execute(self._sql["first_versions"], shard, ids)
                 await self._unindex(connection, shard, ids)
-                await connection.execute(self._sql["next_versions"], shard, ids, "expired", now, None, None)
+                await connection.execute(self._sql["next_versions"], shard, ids, "expired", now, _EXPIRY, None)
                 buried += len(ids)
         async with self._db.transaction() as connection:
             oldest = now - timedelta(days=tombstone_days)

@@ -34,7 +34,7 @@ def kept(n: int = 1, days: float = 0, **fields: Any) -> Kept:
     [
         (kept(days=9999), Policy(), None),
         (kept(expires_at=NOW), Policy(), "it expired"),
-        (kept(expires_at=NOW, pinned=True), Policy(), None),
+        (kept(expires_at=NOW, pinned=True), Policy(), "it expired"),
         (kept(days=31), Policy(max_age_days=30), "older than 30 days"),
         (kept(days=29), Policy(max_age_days=30), None),
         (kept(days=31, pinned=True), Policy(max_age_days=30), None),

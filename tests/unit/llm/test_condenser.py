@@ -71,6 +71,23 @@ def endpoint() -> Iterator[Endpoint]:
     made.close()
 
 
+async def test_the_time_to_import_the_client_counts(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    condenser = OpenAICondenser(base_url=endpoint.url, api_key="k-1", model="m", deadline_s=0.1)
+    open_client, imported = condenser._open, threading.Event()
+
+    def slowly() -> Any:
+        assert imported.wait(20)
+        return open_client()
+
+    monkeypatch.setattr(condenser, "_open", slowly)
+    with pytest.raises(Unavailable, match=r"within 0\.1 s"):
+        await condenser.rate("I like tea.")
+    imported.set()
+    await condenser.load()
+    assert endpoint.requests == []
+    await condenser.close()
+
+
 async def ask(endpoint: Endpoint, text: str = "I like tea.", *, deadline_s: float = 20.0) -> tuple[float, str]:
     condenser = OpenAICondenser(base_url=endpoint.url, api_key="k-1", model="m", deadline_s=deadline_s)
     try:

@@ -47,8 +47,9 @@ ON CONFLICT (shard, memory_id) DO UPDATE SET reason = $7, actor = $8, at = $9, o
 -- name: retractions
 SELECT memory_id, content, reason, at FROM retractions WHERE shard = $1 AND user_id = $2 ORDER BY at DESC LIMIT $3
 
--- name: is_retracted
-SELECT EXISTS (SELECT FROM retractions WHERE memory_id = $1)
+-- name: over
+-- What a memory had superseded when it was retracted; no row if it is not.
+SELECT over FROM retractions WHERE memory_id = $1
 
 -- name: unretract
 DELETE FROM retractions
@@ -115,7 +116,8 @@ SELECT DISTINCT user_id FROM memories WHERE user_id > $1 AND deleted_at IS NULL 
 
 -- name: lock_many
 SELECT m.id, m.updated_at FROM memories m
-WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND NOT m.pinned
+WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+  AND (NOT m.pinned OR m.expires_at <= $3)
 ORDER BY m.id FOR UPDATE
 
 -- name: twin

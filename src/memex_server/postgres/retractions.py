@@ -1,0 +1,167 @@
+"""Retracting and bringing back, on PostgreSQL: each call is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from memex.core.identity import same_key, shard_key
+from memex.core.memory import Memory, as_new, utc
+from memex.protocol.errors import Conflict
+
+from ..lifecycle_ports import Retraction
+from ..ports import IndexEntry
+from .pool import Database
+from .queries import load
+from .repo import PostgresRepo
+from .rows import to_memory
+from .transactions import apart, retried
+
+__all__ = ["PostgresRetractions"]
+
+_MAX_RETRACTIONS = 5_000
+
+
+class PostgresRetractions(PostgresRepo):
+    """The part of `memex_server.lifecycle_ports.LifecycleRepo` that takes back and brings back."""
+
+    def __init__(self, database: Database, *, exact_scope_limit: int, snapshot_bytes: int = 0) -> None:
+        super().__init__(database, exact_scope_limit=exact_scope_limit, snapshot_bytes=snapshot_bytes)
+        self._cycle = load("lifecycle")
+
+    # -- retraction ----------------------------------------------------------------------------
+
+    async def retract(
+        self,
+        memory_id: UUID,
+        *,
+        user_id: str | None,
+        agent_id: str | None,
+        actor: str | None,
+        reason: str | None,
+        now: datetime,
+    ) -> Memory:
+        """See the port."""
+
+        async def run() -> Memory:
+            async with self._db.transaction() as connection:
+                row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=True))
+                shard = row["shard"]
+                if row["deleted_at"] is None:
+                    sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
+                    ids = [memory_id, *(source["id"] for source in sources)]
+                    await self._bury(connection, shard, ids, "retracted", now, actor=actor, reason=reason)
+                over = [old["id"] for old in await connection.fetch(self._cycle["overtaken_by"], shard, memory_id)]
+                await connection.execute(
+                    self._cycle["retract"], shard, memory_id, self._tenant, row["user_id"], row["agent_id"],
+                    row["content"], reason, actor, now, over,
+                )  # fmt: skip
+                why, heir = f"{memory_id} was retracted", row["superseded_by"]
+                if heir is not None and over:
+                    await connection.execute(self._cycle["hand_over"], shard, over, heir, row["valid_to"], now)
+                    await connection.execute(
+                        self._sql["next_versions"], shard, over, "superseded", now, actor, f"{why}: by {heir}"
+                    )
+                for old_id in over if heir is None else ():
+                    await self._reinstate(connection, shard, old_id, reason=why, now=now, actor=actor)
+                return await self._read(connection, memory_id)
+
+        return await retried(run)
+
+    async def _reinstate(
+        self, connection: Any, shard: int, memory_id: UUID, *, reason: str, now: datetime, actor: str | None
+    ) -> None:
+        try:
+            async with connection.transaction():
+                await connection.execute(self._cycle["reinstate"], shard, memory_id, now)
+        except asyncpg.UniqueViolationError:
+            return  # it was said again meanwhile, and is current in another row
+        await connection.execute(self._sql["next_versions"], shard, [memory_id], "reinstated", now, actor, reason)
+
+    async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
+        """See the port."""
+        async with self._db.connection() as connection:
+            gone = await connection.fetchval(self._cycle["unretract"], memory_id, user_id, agent_id)
+        return gone is not None
+
+    async def superseded_by_retracted(self, memory_id: UUID) -> Sequence[UUID] | None:
+        """See the port."""
+        async with self._db.connection() as connection:
+            over = await connection.fetchval(self._cycle["over"], memory_id)
+        return None if over is None else [UUID(bytes=one.bytes) for one in over]
+
+    async def retractions(self, user_id: str) -> Sequence[Retraction]:
+        """See the port."""
+        shard = shard_key(self._tenant, user_id)
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(self._cycle["retractions"], shard, user_id, _MAX_RETRACTIONS)
+        return [Retraction(UUID(bytes=r["memory_id"].bytes), r["content"], r["reason"], utc(r["at"])) for r in rows]
+
+    async def restore(
+        self,
+        memory: Memory,
+        index: IndexEntry,
+        *,
+        actor: str | None,
+        version: int | None,
+        now: datetime,
+    ) -> Memory | None:
+        """See the port."""
+        memory_id = memory.id
+
+        async def run() -> Memory | None:
+            async with self._db.transaction() as connection:
+                if not await self._pass(connection, shard_key(self._tenant, memory.user_id), version):
+                    return None
+                row = await self._lock(connection, memory_id, None, None, deleted=True)
+                if row["deleted_at"] is None:
+                    return to_memory(row)
+                if row["content"] != memory.content:
+                    raise Conflict(f"memory {memory_id} was changed and deleted meanwhile: try again")
+                shard = row["shard"]
+                if row["condensed_into"] is not None:
+                    summary = row["condensed_into"]
+                    raise Conflict(f"it was deleted with its summary: restore {summary}", existing_id=str(summary))
+                sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, row["deleted_at"])
+                source_ids = [source["id"] for source in sources]
+                try:
+                    async with connection.transaction():
+                        live = await connection.fetchrow(self._sql["unbury"], shard, memory_id, now)
+                except asyncpg.UniqueViolationError as e:
+                    key = same_key(self._tenant, as_new(to_memory(row), row["given_at"]))
+                    raise await self._same(connection, shard, key) from e
+                await self._index(connection, shard, memory_id, index)
+                await connection.execute(self._sql["unbury_many"], shard, source_ids, now)
+                undone = await connection.fetch(self._sql["purge_retractions"], shard, [memory_id])
+                ids = [memory_id, *source_ids]
+                await connection.execute(self._sql["next_versions"], shard, ids, "restored", now, actor, None)
+                for over in [row["over"] for row in undone]:
+                    until = live["valid_from"] or live["occurred_at"]
+                    rows = await connection.fetch(self._sql["end_again"], shard, over, memory_id, until, now)
+                    ended, why = [row["id"] for row in rows], f"by {memory_id}"
+                    await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, actor, why)
+                return to_memory(live)
+
+        return await retried(run)
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    async def _pass(self, connection: Any, shard: int, version: int | None) -> bool:
+        """Wait for the scope's gate; return whether the scope is still at `version`."""
+        await connection.execute(self._cycle["gate"], shard)
+        return version is None or await self._version(connection, shard) == version
+
+    async def _version(self, connection: Any, shard: int) -> int:
+        return int(await connection.fetchval(self._cycle["version"], shard) or 0)
+
+    async def _read(self, connection: Any, memory_id: UUID) -> Memory:
+        [memory] = await self._read_many(connection, [memory_id])
+        return memory
+
+    async def _read_many(self, connection: Any, ids: Sequence[UUID]) -> list[Memory]:
+        rows = {row["id"]: row for row in await connection.fetch(self._sql["get_many"], list(ids))}
+        return [to_memory(rows[memory_id]) for memory_id in ids if memory_id in rows]
