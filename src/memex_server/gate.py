@@ -112,18 +112,20 @@ class Gate(Consolidation):
         ruled = await rated(text, self._embedder, self._worth)
         if self._condenser is None:
             return _Judged(text, ruled, "rules")
+        shorter = ""
         try:
-            value = await self._condenser.rate(text)
-            rating = Rating(value, "rated by the language model")
-            if value >= threshold:
-                shorter = await self._condenser.condense(text)
-                # A model that answers with a memory block, or with nothing, has not condensed.
-                if shorter.strip() and not is_rendered(shorter):
-                    text = redact(shorter.strip())[0]
-            return _Judged(text, rating, "llm")
-        except Unavailable as e:
+            async with asyncio.timeout(self._condenser.deadline_s):
+                value = await self._condenser.rate(text)
+                if value >= threshold:
+                    shorter = (await self._condenser.condense(text)).strip()
+        except (Unavailable, TimeoutError) as e:
             self._observer.operation("remember", "llm_failed")
-            return _Judged(text, replace(ruled, reason=f"{ruled.reason} (by rules: {e})"), "rules")
+            why = str(e) or f"the language model did not answer within {self._condenser.deadline_s:g} s"
+            return _Judged(text, replace(ruled, reason=f"{ruled.reason} (by rules: {why})"), "rules")
+        # A model that answers with a memory block, or with nothing, has not condensed.
+        if shorter and not is_rendered(shorter):
+            text = redact(shorter)[0]
+        return _Judged(text, Rating(value, "rated by the language model"), "llm")
 
     async def _retracted(self, user_id: str, text: str) -> UUID | None:
         """Return the retracted memory whose claim the text makes again."""

@@ -197,6 +197,10 @@ class JobQueue(Protocol):
 class Condenser(Protocol):
     """A language model that rates and shortens candidates for memory; it may be slow or down."""
 
+    @property
+    def deadline_s(self) -> float:
+        """How long a candidate may wait for it in all."""
+
     async def load(self) -> None:
         """Prepare what the first call would have to wait for. Raises SetupError."""
 

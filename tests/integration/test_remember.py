@@ -292,6 +292,8 @@ async def test_a_candidate_that_cannot_be_kept_is_refused(real: MemoryService, f
 class FakeModel:
     """A language model that says what it is told to say, or that it is down."""
 
+    deadline_s = 20.0
+
     def __init__(self, rating: float | None, sentence: str = "") -> None:
         self.rating, self.sentence = rating, sentence
         self.asked: list[str] = []
@@ -330,6 +332,19 @@ async def test_rules_take_over_when_the_model_is_down_and_the_answer_says_so(
     done = await say(service, "I like green tea.")
     assert (done.outcome, done.scored_by) == ("stored", "rules")
     assert "did not answer" in done.reason
+
+
+async def test_the_deadline_holds_for_rating_and_condensing_together(database: Database, clock: FrozenClock) -> None:
+    class Stuck(FakeModel):
+        deadline_s = 0.05
+
+        async def condense(self, text: str) -> str:
+            await asyncio.Event().wait()
+            return text
+
+    done = await say(make_service(database, clock, condenser=Stuck(9)), "I like green tea.")
+    assert (done.outcome, done.scored_by) == ("stored", "rules")
+    assert "did not answer within 0.05 s" in done.reason
 
 
 async def test_nobody_waits_for_the_language_model_of_another_candidate(database: Database, clock: FrozenClock) -> None:

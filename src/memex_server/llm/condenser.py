@@ -46,6 +46,11 @@ class OpenAICondenser:
         self._deadline_s = deadline_s
         self._opening: asyncio.Task[tuple[Any, Any, Any]] | None = None
 
+    @property
+    def deadline_s(self) -> float:
+        """See the port."""
+        return self._deadline_s
+
     async def load(self) -> None:
         """See the port."""
         await self._opened()
