@@ -24,7 +24,7 @@ from memex_server.embedding.cards import bundled_model
 from memex_server.indexing import index_texts, possible_names, without_names
 from memex_server.ports import Candidates, Embedder, FloatArray, IndexEntry, Role
 from memex_server.ranking import load_fusion, named_days, usual_cosine
-from memex_server.signals import Column, relevance_signals, words
+from memex_server.signals import Column, relevance_signals, told_by, words
 
 __all__ = ["CachedVectors", "Question", "pool"]
 
@@ -176,7 +176,7 @@ def _question(
         days=named_days(query["text"], datetime.fromisoformat(query["now"])),
     )
     age_days = (datetime.fromisoformat(query["now"]).timestamp() - c.occurred_at_s) / _DAY_S
-    signals["recency"] = recency(age_days, _HALF_LIFE_DAYS)
+    signals["recency"] = recency(age_days, _HALF_LIFE_DAYS) * told_by(len(age_days))
     held = np.array([name in evidence for name in store.names])[alive]
     return Question(
         dataset=dataset.name,

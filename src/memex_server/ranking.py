@@ -20,7 +20,7 @@ from memex.core.memory import SearchMode, Weights
 from memex.core.scoring import combine, idf, importance_component, normalise_weights, recency
 
 from .ports import Candidates, ModelCard
-from .signals import Column, Days, Usual, fair_cosine, relevance_signals, weighted, words
+from .signals import Column, Days, Usual, fair_cosine, relevance_signals, told_by, weighted, words
 
 __all__ = ["Fusion", "Plan", "Ranked", "certainty", "load_fusion", "named_days", "plan_weights", "rank", "usual_cosine"]
 
@@ -143,7 +143,7 @@ def rank(candidates: Candidates, plan: Plan, top_k: int) -> Ranked:
     age_days = (plan.now.timestamp() - candidates.occurred_at_s) / _DAY_S
     components: dict[str, Column] = {
         "similarity": _similarity(signals, candidates, plan),
-        "recency": recency(age_days, plan.half_life_days),
+        "recency": recency(age_days, plan.half_life_days) * (told_by(n) if plan.mode is SearchMode.HYBRID else 1.0),
         "importance": importance_component(candidates.importance),
         "graph": np.zeros(n),
     }

@@ -28,6 +28,7 @@ __all__ = [
     "neighbours",
     "relevance_signals",
     "standardised",
+    "told_by",
     "weighted",
     "words",
 ]
@@ -82,10 +83,18 @@ def standardised(column: Column, usual: Usual | None = None) -> Column:
     mean = float(column.mean())
     variance = float(np.square(column - mean).mean())
     if usual is not None:
-        share = n / (n + _USUAL_COUNTS)
+        share = told_by(n)
         mean = share * mean + (1 - share) * usual[0]
         variance = share * variance + (1 - share) * usual[1] ** 2
     return (column - mean) / math.sqrt(variance) if variance > 1e-18 else np.zeros(n)
+
+
+def told_by(n: int) -> float:
+    """Return how far `n` candidates tell by themselves what is usual, in [0, 1).
+
+    In a scope of few memories all that is standardised is small, so what is not, such as recency, must be as well.
+    """
+    return n / (n + _USUAL_COUNTS)
 
 
 def weighted(signals: Mapping[str, Column], weights: Mapping[str, float], n: int) -> Column:

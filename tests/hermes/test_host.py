@@ -42,7 +42,7 @@ m.on_memory_write("replace", "user", "Likes black tea", {"session_id": "s1", "ol
 print("COMPRESS", repr(m.on_pre_compress(history)))
 m.on_session_end(history)
 m.on_session_switch("s1", parent_session_id="s1", reset=False, reason="compression")
-print("FLUSHED", m.flush_pending(10)); assert p._memory.settle(15)
+print("FLUSHED", m.flush_pending(10)); assert p._memory.settle(40)
 m.on_session_switch("s2", parent_session_id="s1", reset=True, reason="new_session")
 for question in ("什么时候可以部署？", "Where do I live now, Lisbon?", "東京では何が好き？"):
     m.on_turn_start(1, question)

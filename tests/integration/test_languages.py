@@ -135,22 +135,21 @@ KEPT = [
 async def test_odd_characters_are_kept_as_they_are_in_every_field(database: Database, clock: FrozenClock) -> None:
     service = make_service(database, clock)
     for text in KEPT:
+        name = f"{text}!"  # an id needs something that can be seen
         new = memory(
-            f"{text}!", user_id=text, agent_id=text, tags=(text,), metadata={text: [text]}, source=text, session_id=text
+            name, user_id=name, agent_id=name, tags=(text,), metadata={text: [text]}, source=text, session_id=name
         )
         stored = (await service.store(new)).memory
-        assert stored == await service.get(stored.id, user_id=text, agent_id=text)
+        assert stored == await service.get(stored.id, user_id=name, agent_id=name)
         assert (stored.content, stored.user_id, stored.tags, stored.metadata, stored.source) == (
-            f"{text}!",
-            text,
+            name,
+            name,
             (text,),
             {text: [text]},
             text,
         )
-        assert await found(service, text, user_id=text, agent_id=text, tags=(text,), metadata={text: [text]}) == [
-            f"{text}!"
-        ]
-        assert await all_listed(service, user_id=text) == [f"{text}!"]
+        assert await found(service, text, user_id=name, agent_id=name, tags=(text,), metadata={text: [text]}) == [name]
+        assert await all_listed(service, user_id=name) == [name]
 
 
 BAD = ["\x00", "nul\x00inside", "\ud800", "健身\udfff", "\udc00\ud800", "end\ud83d"]
