@@ -12,7 +12,7 @@ from uuid import UUID
 from memex.core.memory import Memory, MemoryType, NewMemory
 from memex.core.passages import sentences
 from memex.core.reading import Statement
-from memex.core.reclaiming import reclaims
+from memex.core.reclaiming import reclaims_any
 from memex.core.summarize import summarize
 from memex.protocol.errors import Conflict, MemexError, NotFound, Unavailable
 
@@ -219,7 +219,7 @@ class Consolidation(Parts):
             sentence
             for text in (texts if retracted else [])
             for sentence in sentences(text)
-            if any(reclaims(told, claim) for told in [Statement(sentence)] for claim in retracted)
+            if reclaims_any(sentence, retracted)
         ]
         content = summarize(texts, without=without)
         # Of batches in which nothing tells anything ("ok", "yes") something stands for them nevertheless.

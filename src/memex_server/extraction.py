@@ -13,7 +13,7 @@ from uuid import UUID
 
 from memex.core.memory import Memory, MemoryType, NewMemory
 from memex.core.reading import Statement
-from memex.core.reclaiming import reclaims
+from memex.core.reclaiming import reclaims_any
 from memex.core.redact import redact
 from memex.protocol.errors import MemexError, NotFound
 from memex.protocol.models import (
@@ -125,7 +125,7 @@ class Extraction:
         return [
             item
             for item, gone in zip(items, buried, strict=True)
-            if not gone and not any(reclaims(Statement(item[1].content), claim) for claim in retracted)
+            if not gone and not reclaims_any(item[1].content, retracted)
         ]
 
     async def _fail(self, one: Claimed, error: str) -> None:

@@ -14,10 +14,10 @@ from .gate import ATTEMPTS, Gate
 from .indexing import index_texts
 from .ports import IndexEntry
 
-__all__ = ["Retraction"]
+__all__ = ["Retracting"]
 
 
-class Retraction(Gate):
+class Retracting(Gate):
     """Retracting and bringing back; `actor` (else the agent) is who does it."""
 
     async def retract(

@@ -44,14 +44,14 @@ from .ports import IdempotencyKey, PreparedMemory, Query
 from .ranking import Plan, named_days, plan_weights, rank, usual_cosine
 from .records import Records
 from .reranked import reranks
-from .retraction import Retraction
+from .retraction import Retracting
 
 __all__ = ["MemoryService"]
 
 _MAX_QUERY_TERMS = 256  # the rest of a longer query is repetition or a pasted document
 
 
-class MemoryService(Retraction, Forgetting):
+class MemoryService(Retracting, Forgetting):
     """Stores, finds, changes and forgets memories. Raises only `memex.protocol.errors`."""
 
     @cached_property

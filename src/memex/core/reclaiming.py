@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import takewhile
 
 from .claims import MAX_COMPARED_CHARS, compared, units_of
@@ -13,7 +14,7 @@ from .roles import turned_round
 from .text import content_hash
 from .wording import DENIES
 
-__all__ = ["reclaims"]
+__all__ = ["reclaims", "reclaims_any"]
 
 # How long it has been so is no part of what is so; and words by which a kind of person or a use is named.
 _IDLE = frozenset("year month week dai long time while alreadi still 年 月 周 日 多 久 还 已 者 主 义 使 用".split())
@@ -37,6 +38,12 @@ def reclaims(now: Statement, was: Statement) -> bool:
         return False
     same = (_same_fact(now, was) or _same_values(now, was)) if now.loose_facts or now.values else False
     return (same or _same_words(now, was)) and contradicts(now, was.text) is None
+
+
+def reclaims_any(text: str, claims: Sequence[Statement]) -> bool:
+    """Whether a text makes one of the claims (again)."""
+    told = Statement(text)
+    return any(reclaims(told, claim) for claim in claims)
 
 
 def _same_words(now: Statement, was: Statement) -> bool:

@@ -301,20 +301,21 @@ class ScopeQuery(_Strict):
     agent_id: Annotated[f.Id | None, Field(description="Only if it is this agent's.", examples=["my-agent"])] = None
 
 
-_Actor = Annotated[
-    f.Id | None, Field(description="Who does it, for the history. Absent: agent_id, or rest.", examples=["my-agent"])
-]
-
-
-class ChangeQuery(ScopeQuery):
-    """Whose memory the addressed one must be, and who changes it."""
-
-    actor: _Actor = None
+class _Change(_Strict):
+    actor: Annotated[
+        f.Id | None,
+        Field(description="Who does it, for the history. Absent: agent_id, or rest.", examples=["my-agent"]),
+    ] = None
+    agent_id: str | None = None
 
     @property
     def who(self) -> str:
         """Who does it, as far as the caller tells; in the worst case that it came over REST."""
         return self.actor or self.agent_id or "rest"
+
+
+class ChangeQuery(ScopeQuery, _Change):
+    """Whose memory the addressed one must be, and who changes it."""
 
 
 class DeleteQuery(ChangeQuery):
@@ -332,16 +333,10 @@ class CountQuery(_Strict):
     ] = None
 
 
-class DeleteScopeQuery(CountQuery):
+class DeleteScopeQuery(CountQuery, _Change):
     """Everything of a user, or of one agent of a user."""
 
     purge: Annotated[f.QueryFlag, _PURGE] = False
-    actor: _Actor = None
-
-    @property
-    def who(self) -> str:
-        """See `ChangeQuery`."""
-        return self.actor or self.agent_id or "rest"
 
 
 class ListQuery(CountQuery):
