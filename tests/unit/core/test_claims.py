@@ -110,10 +110,10 @@ def test_overlap_is_a_share() -> None:
 @pytest.mark.parametrize("unit", ["a ", "我喜欢", "、", "no longer use ", "からは", "my x is "])
 def test_long_texts_are_compared_quickly(unit: str) -> None:
     text = (unit * 60_000)[:60_000]
-    started = time.perf_counter()
+    started = time.process_time()
     relation(text, text[:-3])
     contradicts(text, text[:-3])
-    assert time.perf_counter() - started < 8
+    assert time.process_time() - started < 8
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,9 @@ def test_a_reason_more_makes_it_more_important() -> None:
 
 @pytest.mark.parametrize("text", ["a" * 60_000, "我" * 60_000, "my " * 20_000, "was zur " * 9_000, "では" * 30_000])
 def test_a_long_text_is_rated_quickly(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     rate(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize(

@@ -151,9 +151,9 @@ def test_time_grows_no_faster_than_the_text(unit: str) -> None:
     def seconds(text: str) -> float:
         best = 60.0
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             terms(text)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.process_time() - start)
         return best
 
     small, large = seconds(unit * 4_000), seconds(unit * 32_000)
