@@ -31,7 +31,7 @@ _SESSION = {
     "enable_seqscan": "off",
     "enable_sort": "off",
     "hnsw.iterative_scan": "relaxed_order",
-    "hnsw.ef_search": "400",
+    "hnsw.ef_search": "300",
     "hnsw.max_scan_tuples": "60000",
     "ivfflat.iterative_scan": "relaxed_order",
     "ivfflat.max_probes": "1000",
