@@ -139,24 +139,25 @@ class Gate(Consolidation):
         """Return what a candidate corrects: the memory itself, or what has taken its place since. Raises NotFound."""
         memory = last = await self._repo.get(memory_id, user_id=user_id, agent_id=None)
         seen = set()
-        while last.superseded_by is not None and last.superseded_by not in seen:
+        now = self._clock()
+        while last.superseded_by is not None and last.superseded_by not in seen and not _holds(last, now):
             seen.add(last.superseded_by)
             try:
                 last = await self._repo.get(last.superseded_by, user_id=user_id, agent_id=None, deleted=True)
             except NotFound:
-                break  # it was purged
+                break  # it was purged just now
             memory = memory if last.deleted_at else last
         return memory
 
     async def _neighbours(
         self, new: NewMemory, index: IndexEntry, explicit: Memory | None, version: int
     ) -> list[Neighbour]:
-        """Return the memories nearest to a new one: of the current ones, and of those current when it happened."""
+        """Return the memories nearest to a new one: of those current when it happened, and of the current ones."""
         now = self._clock()
         at = now if new.occurred_at is None else utc(new.occurred_at)
-        near = {n.memory.id: n for n in await self._nearest(new, index, version, now)}
+        near = {n.memory.id: n for n in await self._nearest(new, index, version, at)}
         if at < now:
-            near = {n.memory.id: n for n in await self._nearest(new, index, version, at)} | near
+            near |= {n.memory.id: n for n in await self._nearest(new, index, version, now)}
         if explicit is not None:
             near.setdefault(explicit.id, Neighbour(explicit, 0.0))
         return list(near.values())
@@ -207,18 +208,20 @@ class Gate(Consolidation):
             event=candidate.occurred_at is not None and new.memory_type is MemoryType.EPISODIC,
             supersedes=candidate.supersedes,
         )
-        corrects = decision.outcome is Outcome.SUPERSEDED and decision.until is None
+        corrects = decision.outcome is Outcome.SUPERSEDED and (decision.until is None or decision.until.at > now)
         if judged.too_low is not None and not corrects:
             return Remembered(Outcome.SKIPPED, None, judged.rating.value, None, judged.too_low, scored_by=judged.by)
         if decision.target is not None:
             return await self._merge(decision, decision.target, prepared, judged, version)
         over, until = [memory.id for memory in decision.over], decision.until
+        parted = {memory.id: self._ids(now) for memory in decision.parted}
         stays = _what_stays(new, decision, near, candidate.supersedes)
         indexes = await index_texts(self._embedder, [rest.content for rest in stays]) if stays else []
         stored = await self._repo.admit(
             [prepared, *(PreparedMemory(self._ids(now), *each) for each in zip(stays, indexes, strict=True))],
             over,
             until=until,
+            parted=parted,
             version=version,
             valid_from=at,
             reason=decision.reason,
@@ -226,14 +229,14 @@ class Gate(Consolidation):
         )
         if stored is None:
             return None
-        outcome = decision.outcome if stored.created or over else Outcome.MERGED
+        outcome = decision.outcome if stored.created or over or parted else Outcome.MERGED
         return Remembered(
             outcome,
             stored.memory.id,
             judged.rating.value,
             decision.similarity,
             f"{judged.rating.reason}; {decision.reason}",
-            tuple(over),
+            (*over, *parted.values()),
             judged.by,
             stored.memory.superseded_by,
         )
@@ -247,14 +250,15 @@ class Gate(Consolidation):
         version: int | None,
     ) -> Remembered | None:
         new = prepared.new
-        result, sources = merged(target, new)
+        now = self._clock()
+        result, sources, told_at = merged(target, new, now if new.occurred_at is None else utc(new.occurred_at))
         changed = result.content != target.content
         memory = await self._repo.merge(
-            Merge(target, result, sources, prepared.index if changed else None),
+            Merge(target, result, sources, told_at, prepared.index if changed else None),
             version=version,
             actor=new.agent_id,
             reason=f"{decision.reason}: {new.content}",
-            now=self._clock(),
+            now=now,
         )
         if memory is None:
             return None
@@ -270,6 +274,10 @@ class Gate(Consolidation):
         )
 
 
+def _holds(memory: Memory, now: datetime) -> bool:
+    return memory.valid_to is None or memory.valid_to > now
+
+
 def _what_stays(
     new: NewMemory, decision: Decision, near: Sequence[Neighbour], supersedes: UUID | None
 ) -> list[NewMemory]:
@@ -278,7 +286,7 @@ def _what_stays(
         as_new(memory, memory.occurred_at, content=rest)
         for memory in decision.over
         if memory.id != supersedes
-        and memory.superseded_by is None  # else they stayed when it ended
+        and memory.valid_to is None  # else they stayed when it ended
         and (rest := what_stays(new.content, memory.content)) is not None
     ]
     for later in [n.memory for n in near if decision.until is not None and n.memory.id == decision.until.by]:

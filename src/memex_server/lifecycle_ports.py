@@ -43,6 +43,7 @@ class Merge:
     target: Memory
     new: NewMemory
     sources: tuple[str, ...]
+    told_at: tuple[datetime, ...]
     index: IndexEntry | None
 
 
@@ -71,6 +72,7 @@ class LifecycleRepo(MemoryRepo, Protocol):
         over: Sequence[UUID],
         *,
         until: Ending | None,
+        parted: Mapping[UUID, UUID],
         version: int | None,
         valid_from: datetime,
         reason: str,
@@ -78,7 +80,8 @@ class LifecycleRepo(MemoryRepo, Protocol):
     ) -> Stored | None:
         """Store memories, and let the first of them supersede `over` from `valid_from` on; return the first.
 
-        With `until` it ends itself, and what it is ended by is true from then on.
+        With `until` it ends itself, and what it is ended by is true from then on. Of what is `parted` the time up to
+        `valid_from` becomes a memory of its own (its id is the value), which it supersedes too.
 
         None, and nothing done, if the scope is not at `version` any more (None: whatever it is).
         """

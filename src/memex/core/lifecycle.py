@@ -15,7 +15,7 @@ from uuid import UUID
 
 from .claims import relation
 from .contradiction import Statement, contradicts
-from .memory import MAX_TAGS, Memory, NewMemory
+from .memory import MAX_TAGS, Memory, MemoryType, NewMemory
 from .passages import sentences
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 _MOST_SUPERSEDED = 5  # by one statement; more would be a sign of a rule gone wrong
+_MOST_TELLINGS = 100  # kept of one memory, beside the latest
 _BELOW_FLOOR = 1 / 3  # of the way to `same`: "I joined Ericsson" is less like "I work for Nokia" than a paraphrase is
 _IMPORTANCE_PER_RATING = 5.0  # a rating of 5 is the importance of 1.0 that a plain memory has
 
@@ -91,7 +92,7 @@ class Candidate:
 class Remembered:
     """What became of a candidate: the memory that now holds it (None if skipped), its rating and why.
 
-    `superseded_by`: it was over already when it was told, as this memory says otherwise of a later time.
+    `superseded_by`: this memory says otherwise of a later time, so it was over when it was told, or will be then.
     """
 
     outcome: Outcome
@@ -122,7 +123,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do: merge into `target`, or store, let it supersede `over`, and let it end where `until` says."""
+    """What to do: merge into `target`, or store, let it supersede `over`, and let it end where `until` says.
+
+    What is `parted` was told before and after it: it supersedes that for the time between.
+    """
 
     outcome: Outcome
     reason: str
@@ -130,6 +134,7 @@ class Decision:
     target: Memory | None = None
     over: tuple[Memory, ...] = ()
     until: Ending | None = None
+    parted: tuple[Memory, ...] = ()
 
 
 def admit(text: str) -> tuple[str, str | None]:
@@ -171,8 +176,8 @@ def decide(
     From the cosine `floor` on two texts may be about the same, and their words decide; from `same` on
     a few words more or less do not matter. What ends a fact may be put in quite other words, so a
     contradiction is looked for from a little below `floor` on, and one of the same fact whatever the cosine.
-    `at` is when the candidate happened: what happened later than it, until `now`, is never superseded by it,
-    and ends it. An `event` is the same as another only if both happened at one time.
+    `at` is when the candidate happened: what was told of a later time is never superseded by it from then on, and
+    ends it. An `event` is the same as another only if both happened at one time.
     """
     nearest = max((n.similarity for n in neighbours), default=None)
     near_first = sorted(
@@ -185,38 +190,43 @@ def decide(
         return Decision(Outcome.MERGED, "it is what it would supersede", explicit.similarity, explicit.memory)
     over, reason = ([], "") if explicit is None else ([explicit.memory], "the caller says so")
     endings: list[Ending] = []
+    parted: list[Memory] = []
     for near in near_first:
         memory = near.memory
         if near is explicit:
             continue
         alike = near.similarity >= floor - _BELOW_FLOOR * (same - floor)
-        if memory.occurred_at > at:
-            if memory.occurred_at <= now and contradicts(memory.content, text, alike=alike):
-                endings.append(Ending(_start(memory, after=at), memory.id))
+        since = _told_after(memory, at)
+        if since is not None and contradicts(memory.content, text, alike=alike):
+            endings.append(Ending(since, memory.id))
+        if since is not None and memory.tellings[0] > at:
             continue
         why = contradicts(statement, memory.content, alike=alike)
-        if why and not memory.pinned and len(over) < _MOST_SUPERSEDED:
-            over.append(memory)
+        if why and not memory.pinned and len(over) + len(parted) < _MOST_SUPERSEDED:
+            (over if since is None else parted).append(memory)
             reason = reason or why
     # What it ends may have been ended already, later: the candidate stands between the two.
     endings += [Ending(m.valid_to, m.superseded_by) for m in over if m.valid_to and m.superseded_by and m.valid_to > at]
     until = min(endings, key=lambda ending: (ending.at, ending.by), default=None)
-    if over:
-        return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over), until=until)
+    if over or parted:
+        return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over), until=until, parted=tuple(parted))
     told = [n for n in near_first if n.similarity >= floor and not (event and n.memory.occurred_at != at)]
-    known = _known(statement, told, same=same, over=until is not None)
+    known = _known(statement, told, same=same, over=until is not None, now=now)
     if known is not None:
         return known
     if until is not None:
-        reason = f"it was over by {until.at.isoformat(timespec='seconds')}: {until.by} says otherwise since"
+        when = until.at.isoformat(timespec="seconds")
+        reason = f"it {'was' if until.at <= now else 'will be'} over by {when}: {until.by} says otherwise since"
         return Decision(Outcome.STORED, reason, nearest, until=until)
     return Decision(Outcome.STORED, "it is new", nearest)
 
 
-def _known(statement: Statement, near: Sequence[Neighbour], *, same: float, over: bool) -> Decision | None:
+def _known(
+    statement: Statement, near: Sequence[Neighbour], *, same: float, over: bool, now: datetime
+) -> Decision | None:
     """Return the merging into what says the same: of the time of the candidate, or of now if it is not `over`."""
     for one in sorted(near, key=lambda n: n.memory.valid_to is None):
-        ended = one.memory.valid_to is not None
+        ended = one.memory.valid_to is not None and one.memory.valid_to <= now
         how = relation(statement.text, one.memory.content, near=one.similarity >= same)
         if how == "contains" and (statement.ended or ended):
             continue
@@ -225,9 +235,11 @@ def _known(statement: Statement, near: Sequence[Neighbour], *, same: float, over
     return None
 
 
-def _start(memory: Memory, *, after: datetime) -> datetime:
-    """Return since when a memory holds, as far as it is known to be after a time."""
-    return memory.valid_from if memory.valid_from is not None and memory.valid_from > after else memory.occurred_at
+def _told_after(memory: Memory, at: datetime) -> datetime | None:
+    """Return since when a memory is known to hold after a time; None if it was not told of any time after it."""
+    if memory.valid_from is not None and memory.valid_from > at:
+        return memory.valid_from
+    return min((t for t in memory.tellings if t > at), default=None)
 
 
 def _of_others(one: str, other: str) -> bool:
@@ -255,15 +267,17 @@ def informative(new: str, old: str) -> str:
     return new if len(term_counts(new)[0]) > len(term_counts(old)[0]) else old
 
 
-def merged(old: Memory, new: NewMemory) -> tuple[NewMemory, tuple[str, ...]]:
-    """Return `old` as it is after `new` was merged into it, and every source that it has then.
+def merged(old: Memory, new: NewMemory, at: datetime) -> tuple[NewMemory, tuple[str, ...], tuple[datetime, ...]]:
+    """Return `old` as it is after `new`, told of `at`, was merged into it, its sources and when it was told.
 
     The more informative text, the union of tags and metadata (the old one's values), the higher
     importance, the latest event time; the time of making is the old one's, as its row stays.
+    An event is where it was when it is told of again without a time.
     """
     tags = [*old.tags, *(tag for tag in new.tags if tag not in old.tags)][:MAX_TAGS]
     sources = [*old.sources, *([new.source] if new.source and new.source not in old.sources else [])]
-    occurred_at = old.occurred_at if new.occurred_at is None else max(old.occurred_at, new.occurred_at)
+    stays = new.occurred_at is None and old.memory_type is MemoryType.EPISODIC
+    told_at = sorted({*old.tellings, old.occurred_at} | (set() if stays else {at}))
     expiries = (old.expires_at, new.expires_at)
     result = replace(
         new,
@@ -272,7 +286,7 @@ def merged(old: Memory, new: NewMemory) -> tuple[NewMemory, tuple[str, ...]]:
         content=informative(new.content, old.content),
         importance=max(old.importance, new.importance),
         memory_type=old.memory_type,
-        occurred_at=occurred_at,
+        occurred_at=told_at[-1],
         tags=tuple(tags),
         metadata={**new.metadata, **old.metadata},
         source=old.source or new.source,
@@ -280,4 +294,4 @@ def merged(old: Memory, new: NewMemory) -> tuple[NewMemory, tuple[str, ...]]:
         expires_at=None if None in expiries else max(e for e in expiries if e is not None),
         pinned=old.pinned or new.pinned,
     )
-    return result, tuple(sources)
+    return result, tuple(sources), tuple(told_at[:_MOST_TELLINGS])

@@ -144,6 +144,13 @@ class Memory:
     condensed_into: UUID | None
     deleted_at: datetime | None
     sources: tuple[str, ...] = ()  # every source that was merged into it, its own among them
+    told_at: tuple[datetime, ...] = ()  # when else it was told than at `occurred_at`
+
+    @property
+    def tellings(self) -> tuple[datetime, ...]:
+        """When it was told since it holds, in order."""
+        times = {*self.told_at, self.occurred_at}
+        return tuple(sorted(t for t in times if self.valid_from is None or t >= self.valid_from))
 
 
 def as_new(memory: Memory, occurred_at: datetime | None, *, content: str | None = None) -> NewMemory:
@@ -202,7 +209,8 @@ class Filters:
     """Conditions that a memory must meet before it is ranked; None or empty means "any".
 
     `tags`: all of them. `metadata`: see `core.filters`. Times are event times, from inclusive,
-    to exclusive. `as_of`: what was valid at that moment (default: what is valid now).
+    to exclusive. `as_of`: what was valid at that moment, as far as it had been told of a time up to it
+    (default: what is valid now).
     """
 
     agent_id: str | None = None
@@ -300,8 +308,9 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteReceipt:
-    """What a purge erased; the hash lets the owner prove which text it was."""
+    """What a purge erased, and who asked for it; the hash lets the owner prove which text it was."""
 
     id: UUID
     content_sha256: str
     purged_at: datetime
+    purged_by: str | None = None

@@ -19,6 +19,7 @@ from memex.protocol.errors import Conflict, NotFound
 from ..lifecycle_ports import Merge, Scope
 from ..ports import IndexEntry, PreparedMemory
 from .retractions import PostgresRetractions
+from .rows import to_memory
 from .transactions import found, retried
 
 __all__ = ["PostgresLifecycleRepo"]
@@ -38,6 +39,7 @@ class PostgresLifecycleRepo(PostgresRetractions):
         over: Sequence[UUID],
         *,
         until: Ending | None,
+        parted: Mapping[UUID, UUID],
         version: int | None,
         valid_from: datetime,
         reason: str,
@@ -53,6 +55,8 @@ class PostgresLifecycleRepo(PostgresRetractions):
                     return None
                 stored, *_ = await self.store_within(connection, prepared, now)
                 new_id = stored.memory.id
+                for old_id, part_id in parted.items():
+                    await self._part(connection, shard, old_id, part_id, Ending(valid_from, new_id), now, new.agent_id)
                 endings = [(list(over), Ending(valid_from, new_id))] if over else []
                 endings += [([new_id], until)] if until else []
                 for ids, ending in endings:
@@ -70,6 +74,33 @@ class PostgresLifecycleRepo(PostgresRetractions):
         await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, actor, why)
         if ended:
             await connection.execute(self._cycle["begin"], shard, ending.by, ending.at)
+
+    async def _part(
+        self, connection: Any, shard: int, old_id: UUID, part_id: UUID, ending: Ending, now: datetime, actor: str
+    ) -> None:
+        """Make the time of a memory before its `ending` a memory of its own; it is true again when it was told next."""
+        row = await connection.fetchrow(self._sql["lock"], old_id, None, None, False)  # noqa: FBT003
+        if row is None or row["condensed_into"] is not None:
+            return
+        tellings = to_memory(row).tellings
+        before, after = [t for t in tellings if t <= ending.at], [t for t in tellings if t > ending.at]
+        if not before or not after:
+            return
+        await connection.execute(self._sql["first_versions"], shard, [old_id])
+        await connection.execute(self._cycle["part_before"], shard, old_id, part_id, ending.at)
+        await connection.execute(
+            self._cycle["part"], shard, old_id, part_id, before[-1], before, ending.at, ending.by, now
+        )
+        await connection.execute(self._sql["index_terms"], shard, part_id)
+        await connection.execute(self._cycle["part_vectors"], shard, old_id, part_id)
+        await connection.execute(self._cycle["begin"], shard, ending.by, ending.at)
+        await connection.execute(self._cycle["part_after"], shard, old_id, after[0], after, now, len(before))
+        await connection.execute(self._sql["first_versions"], shard, [part_id])
+        for memory_id, action, why in [
+            (part_id, "superseded", f"by {ending.by}; {old_id} tells it again of {after[0].isoformat()}"),
+            (old_id, "resumed", f"from {after[0].isoformat()} on; of before {part_id} tells, and {ending.by} of between"),
+        ]:
+            await connection.execute(self._sql["next_versions"], shard, [memory_id], action, now, actor, why)
 
     async def merge(
         self, merge: Merge, *, version: int | None, actor: str, reason: str, now: datetime
@@ -95,7 +126,9 @@ class PostgresLifecycleRepo(PostgresRetractions):
                     # The better text is another memory's already: this one keeps its own.
                     index = None
                     await self._update(connection, row, merge, target.content, now)
-                await connection.execute(self._cycle["merge"], shard, target.id, list(merge.sources))
+                await connection.execute(
+                    self._cycle["merge"], shard, target.id, list(merge.sources), list(merge.told_at)
+                )
                 if index is not None:
                     await self._unindex(connection, shard, [target.id])
                     await self._index(connection, shard, target.id, index)

@@ -43,6 +43,7 @@ def to_memory(row: Mapping[str, Any]) -> Memory:
         superseded_by=_uuid(row["superseded_by"]),
         condensed_into=_uuid(row["condensed_into"]),
         deleted_at=_time(row["deleted_at"]),
+        told_at=tuple(utc(t) for t in row["told_at"]),
         sources=tuple(dict.fromkeys(s for s in (row["source"], *row["sources"]) if s is not None)),
     )
 

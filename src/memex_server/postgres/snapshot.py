@@ -43,6 +43,7 @@ class Snapshot:
         self._agents, self._types = column(row["agents"], "V8"), column(row["types"], "V8")
         self._expires = micros(row["expires"])
         self._valid_from, self._valid_to = micros(row["valid_from"]), micros(row["valid_to"])
+        self._since = micros(row["since"])
         rows, known = join.rows(row["vector_keys"])
         self._vector_rows = rows
         self._vector_passages = column(row["vector_passages"], ">i2")[known].astype(np.int16)
@@ -129,6 +130,8 @@ class Snapshot:
         filters = query.filters
         now = _since_epoch(query.valid_at)
         kept = (self._expires > now) & (self._valid_from <= now) & (self._valid_to > now)
+        if filters.as_of is not None:
+            kept &= self._since <= now
         if filters.agent_id is not None:
             kept &= self._agents == _digest(filters.agent_id)
         if filters.memory_type is not None:

@@ -2,7 +2,7 @@
 
 -- fragment: condensable
 m.memory_type = 'episodic' AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.superseded_by IS NULL
-AND NOT m.pinned AND NOT m.kept_apart AND m.expires_at IS NULL
+AND m.valid_to IS NULL AND NOT m.pinned AND NOT m.kept_apart AND m.expires_at IS NULL
 
 -- name: gate
 -- Until the end of the transaction no other one of this scope passes.
@@ -16,24 +16,54 @@ SELECT version FROM scopes WHERE shard = $1
 
 -- name: merge
 -- What an update does not touch when another memory was merged in.
-UPDATE memories SET occurrences = occurrences + 1, sources = $3 WHERE shard = $1 AND id = $2
+UPDATE memories SET occurrences = occurrences + 1, sources = $3, told_at = $4,
+       valid_from = CASE WHEN valid_from IS NOT NULL THEN least(valid_from, ($4::timestamptz[])[1]) END
+WHERE shard = $1 AND id = $2
 
 -- name: supersede
--- Those of $2 that are current, or ended later than $4, end at $4, by $3.
+-- Those of $2 that have not ended, or not before $4, end at $4, by $3.
 UPDATE memories SET valid_to = $4, superseded_by = $3, updated_at = $5
 WHERE shard = $1 AND id = ANY ($2::uuid[]) AND id <> $3
-  AND deleted_at IS NULL AND condensed_into IS NULL AND (superseded_by IS NULL OR valid_to > $4)
+  AND deleted_at IS NULL AND condensed_into IS NULL AND (valid_to IS NULL OR valid_to > $4)
 RETURNING id
 
 -- name: begin
--- A successor is true from when its predecessor is not.
-UPDATE memories SET valid_from = $3 WHERE shard = $1 AND id = $2 AND valid_from IS NULL
+-- A successor is true from when its predecessor is not, unless it was told before.
+UPDATE memories SET valid_from = $3
+WHERE shard = $1 AND id = $2 AND valid_from IS NULL AND coalesce(told_at[1], occurred_at) >= $3
+
+-- name: part
+-- Makes the time of memory $2 in which it was told at $4 and $5 a memory of its own, $3, that ends at $6, by $7.
+INSERT INTO memories (
+    shard, id, tenant_id, user_id, agent_id, session_id, memory_type, content, same_key, given_at, importance, tags,
+    metadata, source, sources, pinned, kept_apart, occurrences, occurred_at, told_at, created_at, updated_at,
+    valid_from, valid_to, superseded_by, expires_at, terms, term_passages, term_counts, n_terms, traits)
+SELECT m.shard, $3, m.tenant_id, m.user_id, m.agent_id, m.session_id, m.memory_type, m.content, m.same_key, m.given_at,
+       m.importance, m.tags, m.metadata, m.source, m.sources, m.pinned, m.kept_apart,
+       cardinality($5::timestamptz[]), $4, $5, m.created_at, $8,
+       m.valid_from, $6, $7, m.expires_at, m.terms, m.term_passages, m.term_counts, m.n_terms, m.traits
+FROM memories m WHERE m.shard = $1 AND m.id = $2
+
+-- name: part_vectors
+INSERT INTO memory_vectors (shard, memory_id, passage, tenant_id, start_char, end_char, embedding)
+SELECT v.shard, $3, v.passage, v.tenant_id, v.start_char, v.end_char, v.embedding
+FROM memory_vectors v WHERE v.shard = $1 AND v.memory_id = $2
+
+-- name: part_before
+-- What $2 had superseded by $4 was superseded by the part of it that is $3 now.
+UPDATE memories SET superseded_by = $3 WHERE shard = $1 AND superseded_by = $2 AND valid_to <= $4
+
+-- name: part_after
+-- Memory $2 is true again from $3 on, when it was told at $4.
+UPDATE memories SET valid_from = $3, told_at = $4, updated_at = $5,
+       occurrences = greatest(occurrences - $6, cardinality($4::timestamptz[]))
+WHERE shard = $1 AND id = $2
 
 -- name: overtaken_by
 SELECT id FROM memories WHERE shard = $1 AND superseded_by = $2 ORDER BY id
 
 -- name: reinstate
-UPDATE memories SET valid_to = NULL, superseded_by = NULL, updated_at = $3 WHERE shard = $1 AND id = $2
+UPDATE memories AS m SET valid_to = NULL, superseded_by = NULL, updated_at = $3 WHERE m.shard = $1 AND m.id = $2
 
 -- name: hand_over
 -- What a retracted memory ended was ended by its own successor at the latest.
@@ -107,7 +137,7 @@ SELECT m.id, m.content, m.importance, m.occurred_at, m.updated_at, m.pinned, m.e
        greatest(m.updated_at, (SELECT r.last_at FROM recalls r WHERE r.shard = $1 AND r.memory_id = m.id)) AS used_at
 FROM memories m
 WHERE m.shard = $1 AND m.user_id = $2 AND ($3::text IS NULL OR m.agent_id = $3)
-  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.superseded_by IS NULL
+  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.valid_to IS NULL
 ORDER BY m.id
 
 -- name: users
@@ -123,7 +153,7 @@ ORDER BY m.id FOR UPDATE
 -- name: twin
 -- The current memory that is the same as $2.
 SELECT t.id FROM memories m JOIN memories t ON t.shard = m.shard AND t.same_key = m.same_key AND t.id <> m.id
-WHERE m.shard = $1 AND m.id = $2 AND t.deleted_at IS NULL AND t.superseded_by IS NULL AND t.condensed_into IS NULL
+WHERE m.shard = $1 AND m.id = $2 AND t.deleted_at IS NULL AND t.condensed_into IS NULL AND t.valid_to IS NULL
 
 -- name: give_way
 UPDATE memories SET condensed_into = NULL, deleted_at = $3, updated_at = $3 WHERE shard = $1 AND id = $2

@@ -1,7 +1,7 @@
 -- fragment: row
 m.shard, m.id, m.user_id, m.agent_id, m.session_id, m.memory_type, m.content, m.given_at, m.importance, m.tags,
 m.metadata, m.source, m.pinned, m.occurrences, m.occurred_at, m.created_at, m.updated_at, m.valid_from, m.valid_to,
-m.superseded_by, m.condensed_into, m.deleted_at, m.expires_at, m.sources
+m.superseded_by, m.condensed_into, m.deleted_at, m.expires_at, m.sources, m.told_at
 
 -- name: store
 -- Inserts new memories with their vectors and terms, or counts a repeat of one that is there.
@@ -32,9 +32,11 @@ WITH input AS (
     FROM input i LEFT JOIN grouped_terms g USING (id)
     ORDER BY i.shard, i.same_key
     ON CONFLICT (shard, same_key)
-        WHERE deleted_at IS NULL AND superseded_by IS NULL AND condensed_into IS NULL
+        WHERE deleted_at IS NULL AND condensed_into IS NULL AND valid_to IS NULL
     DO UPDATE SET
         occurrences = m.occurrences + excluded.occurrences,
+        told_at = ARRAY(SELECT DISTINCT t FROM unnest(m.told_at || m.occurred_at || excluded.occurred_at) t
+                        ORDER BY 1 LIMIT 100),
         occurred_at = greatest(m.occurred_at, excluded.occurred_at),
         importance = greatest(m.importance, excluded.importance),
         -- as many as one memory may have
@@ -97,7 +99,9 @@ WHERE m.shard = $1 AND m.user_id = $2
   AND ($4::text IS NULL OR m.memory_type = $4)
   AND ($5::text[] IS NULL OR m.tags @> $5)
   AND ($6::uuid IS NULL OR m.id < $6)
-  AND ($7 = 'all' OR ($7 = 'live' AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.superseded_by IS NULL
+  AND ($7 = 'all' OR ($7 = 'live' AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+                                        AND (m.valid_from IS NULL OR m.valid_from <= $9)
+                                        AND (m.valid_to IS NULL OR m.valid_to > $9)
                                         AND (m.expires_at IS NULL OR m.expires_at > $9))
        OR ($7 = 'deleted' AND m.deleted_at IS NOT NULL))
 ORDER BY m.id DESC
@@ -106,7 +110,8 @@ LIMIT $8
 -- name: count
 SELECT count(*) FROM memories m
 WHERE m.shard = $1 AND m.user_id = $2 AND ($3::text IS NULL OR m.agent_id = $3)
-  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.superseded_by IS NULL
+  AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+  AND (m.valid_from IS NULL OR m.valid_from <= $4) AND (m.valid_to IS NULL OR m.valid_to > $4)
   AND (m.expires_at IS NULL OR m.expires_at > $4)
 
 -- name: first_versions
@@ -135,7 +140,8 @@ FROM memory_versions WHERE shard = $1 AND memory_id = $2 ORDER BY version
 -- name: update
 UPDATE memories AS m SET
     content = $3, same_key = $4, importance = $5, memory_type = $6, tags = $7, metadata = $8, source = $9,
-    session_id = $10, given_at = $11, occurred_at = $12, expires_at = $13, pinned = $14, updated_at = $15
+    session_id = $10, given_at = $11, occurred_at = $12, expires_at = $13, pinned = $14, updated_at = $15,
+    told_at = CASE WHEN m.occurred_at = $12 THEN m.told_at ELSE '{}' END
 WHERE m.shard = $1 AND m.id = $2
 RETURNING {row}
 
@@ -145,7 +151,7 @@ WHERE shard = $1 AND id = $2
 
 -- name: same_live
 SELECT id FROM memories
-WHERE shard = $1 AND same_key = $2 AND deleted_at IS NULL AND superseded_by IS NULL AND condensed_into IS NULL
+WHERE shard = $1 AND same_key = $2 AND deleted_at IS NULL AND condensed_into IS NULL AND valid_to IS NULL
 
 -- name: unbury
 UPDATE memories AS m SET deleted_at = NULL, updated_at = $3 WHERE m.shard = $1 AND m.id = $2 RETURNING {row}
@@ -214,6 +220,20 @@ DELETE FROM retractions WHERE shard = $1 AND user_id = $2 AND ($3::text IS NULL 
 SELECT m.id, m.deleted_at IS NULL AS live FROM memories m
 WHERE m.shard = $1 AND m.user_id = $2 AND ($3::text IS NULL OR m.agent_id = $3)
 ORDER BY m.id FOR UPDATE
+
+-- name: hand_on
+-- Those that the memories $2 superseded have the successors of these, or none, and stay over.
+WITH RECURSIVE heirs AS (
+    SELECT m.id AS gone, m.superseded_by AS heir FROM memories m WHERE m.shard = $1 AND m.id = ANY ($2::uuid[])
+    UNION
+    SELECT h.gone, m.superseded_by FROM heirs h JOIN memories m ON m.shard = $1 AND m.id = h.heir
+    WHERE h.heir = ANY ($2::uuid[])
+)
+UPDATE memories m SET superseded_by = h.heir
+FROM heirs h
+WHERE m.shard = $1 AND m.superseded_by = h.gone AND m.id <> ALL ($2::uuid[])
+  AND (h.heir IS NULL OR h.heir <> ALL ($2::uuid[]))
+RETURNING m.id
 
 -- name: purge_versions
 DELETE FROM memory_versions WHERE shard = $1 AND memory_id = ANY ($2::uuid[])

@@ -4,7 +4,7 @@
 
 -- fragment: matching
 -- What may be found: $1 shard, $2 tenant, $3 user, $4 agent, $5 type, $6 tags, $7 metadata contained,
--- $8 metadata path, $9 its variables, $10 from, $11 to, $12 valid at
+-- $8 metadata path, $9 its variables, $10 from, $11 to, $12 valid at, $13 known by (null: whenever)
 m.shard = $1 AND m.tenant_id = $2 AND m.user_id = $3
 AND m.deleted_at IS NULL AND m.condensed_into IS NULL
 AND (m.expires_at IS NULL OR m.expires_at > $12)
@@ -16,6 +16,11 @@ AND ($7::jsonb IS NULL OR m.metadata @> $7)
 AND ($8::text IS NULL OR coalesce(jsonb_path_match(m.metadata, $8::text::jsonpath, $9::jsonb, true), false))
 AND ($10::timestamptz IS NULL OR m.occurred_at >= $10)
 AND ($11::timestamptz IS NULL OR m.occurred_at < $11)
+AND ($13::timestamptz IS NULL OR {since} <= $13)
+
+-- fragment: since
+-- When a memory began to be true, as far as that is known.
+coalesce(m.valid_from, least(m.created_at, m.occurred_at, m.told_at[1]))
 
 -- fragment: turn
 m.id, m.session_id IS NOT NULL AND m.traits & 1 = 1 AS turn
@@ -31,7 +36,7 @@ string_agg(int2send(m.traits), '') AS traits
 -- fragment: vector_columns
 string_agg(substr(uuid_send(v.memory_id), 9), '') AS vector_keys,
 string_agg(int2send(v.passage), '') AS vector_passages,
-string_agg(float4send((v.embedding <#> $13::halfvec)::float4), '') AS products
+string_agg(float4send((v.embedding <#> $14::halfvec)::float4), '') AS products
 
 -- fragment: term_columns
 string_agg(substr(uuid_send(t.memory_id), 9), '') AS term_keys,
@@ -40,11 +45,11 @@ string_agg(int2send(t.passage), '') AS term_passages,
 string_agg(int2send(t.tf), '') AS term_counts
 
 -- name: exact
--- The signals of every memory of the scope that matches. $13 query vector or null, $14 query terms.
+-- The signals of every memory of the scope that matches. $14 query vector or null, $15 query terms.
 SELECT ms.*, vs.*, ts.*
 FROM (SELECT {memory_columns} FROM memories m WHERE {matching}) ms,
-     (SELECT {vector_columns} FROM memory_vectors v WHERE v.shard = $1 AND $13::halfvec IS NOT NULL) vs,
-     (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1 AND t.term = ANY ($14::bigint[])) ts
+     (SELECT {vector_columns} FROM memory_vectors v WHERE v.shard = $1 AND $14::halfvec IS NOT NULL) vs,
+     (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1 AND t.term = ANY ($15::bigint[])) ts
 
 -- name: scope
 -- $1 shard, $2 terms of a query
@@ -61,7 +66,8 @@ FROM (SELECT {memory_columns},
              string_agg(substr(sha256(convert_to(m.memory_type, 'UTF8')), 1, 8), '') AS types,
              string_agg(timestamptz_send(coalesce(m.expires_at, 'infinity')), '') AS expires,
              string_agg(timestamptz_send(coalesce(m.valid_from, '-infinity')), '') AS valid_from,
-             string_agg(timestamptz_send(coalesce(m.valid_to, 'infinity')), '') AS valid_to
+             string_agg(timestamptz_send(coalesce(m.valid_to, 'infinity')), '') AS valid_to,
+             string_agg(timestamptz_send({since}), '') AS since
       FROM memories m
       WHERE m.shard = $1 AND m.tenant_id = $2 AND m.user_id = $3
         AND m.deleted_at IS NULL AND m.condensed_into IS NULL) ms,
@@ -74,11 +80,11 @@ FROM (SELECT {memory_columns},
      (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1) ts
 
 -- name: chosen
--- The same for the memories in $14 only: what they are and mean.
+-- The same for the memories in $15 only: what they are and mean.
 SELECT ms.*, vs.*
-FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($14::uuid[]) AND {matching}) ms,
+FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($15::uuid[]) AND {matching}) ms,
      (SELECT {vector_columns} FROM memory_vectors v
-      WHERE v.shard = $1 AND v.memory_id = ANY ($14::uuid[]) AND $13::halfvec IS NOT NULL) vs
+      WHERE v.shard = $1 AND v.memory_id = ANY ($15::uuid[]) AND $14::halfvec IS NOT NULL) vs
 
 -- name: chosen_terms
 -- And which terms of $2 they hold, looked up in the index term by term (OFFSET 0).
@@ -89,29 +95,29 @@ CROSS JOIN LATERAL (
     WHERE p.shard = $1 AND p.term = q.term AND p.memory_id = ANY ($3::uuid[]) OFFSET 0) t
 
 -- name: matching_ids
--- Ids of up to $13 memories that match.
-SELECT m.id FROM memories m WHERE {matching} LIMIT $13
+-- Ids of up to $14 memories that match.
+SELECT m.id FROM memories m WHERE {matching} LIMIT $14
 
 -- name: nearest
--- Up to $14 memories that match, by the vector index. The fences (OFFSET 0, LIMIT 1) make the index
+-- Up to $15 memories that match, by the vector index. The fences (OFFSET 0, LIMIT 1) make the index
 -- deliver in order of distance and each condition apply to what it delivers, so the limit is met
 -- whenever enough of them match, and no further rows are looked at. A turn has others beside it.
 SELECT DISTINCT id, turn FROM (
     SELECT kept.id, kept.turn
     FROM (SELECT v.shard, v.memory_id FROM memory_vectors v
-          ORDER BY v.embedding <#> $13::halfvec OFFSET 0) n
+          ORDER BY v.embedding <#> $14::halfvec OFFSET 0) n
     CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
     WHERE n.shard = $1
-    LIMIT $14) found
+    LIMIT $15) found
 
 -- name: nearest_exact
 -- The same by reading every vector of the scope.
 SELECT DISTINCT id, turn FROM (
     SELECT kept.id, kept.turn
     FROM (SELECT v.memory_id FROM memory_vectors v WHERE v.shard = $1
-          ORDER BY (v.embedding <#> $13::halfvec) + 0 OFFSET 0) n
+          ORDER BY (v.embedding <#> $14::halfvec) + 0 OFFSET 0) n
     CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
-    LIMIT $14) found
+    LIMIT $15) found
 
 -- name: term_frequencies
 -- In how many passages of the scope each term of $2 occurs, counted up to $3.
@@ -120,15 +126,15 @@ SELECT q.term, (SELECT count(*) FROM (
 FROM unnest($2::bigint[]) q (term)
 
 -- name: by_words
--- Up to $15 memories that match, by the weight ($14) of the terms ($13) that they hold.
+-- Up to $16 memories that match, by the weight ($15) of the terms ($14) that they hold.
 SELECT kept.id, kept.turn
 FROM (SELECT t.memory_id, sum(q.weight * t.tf / (t.tf + 1.2::float8)) AS score
-      FROM unnest($13::bigint[], $14::float8[]) q (term, weight)
+      FROM unnest($14::bigint[], $15::float8[]) q (term, weight)
       JOIN memory_terms t ON t.shard = $1 AND t.term = q.term
       GROUP BY t.memory_id
       ORDER BY score DESC OFFSET 0) n
 CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
-LIMIT $15
+LIMIT $16
 
 -- name: beside
 -- The turns next to those in $2, two on either side.
@@ -145,16 +151,16 @@ CROSS JOIN LATERAL (
 WHERE m.id = ANY ($2::uuid[]) AND m.shard = $1
 
 -- name: newest
--- The $13 newest memories that match.
-SELECT {turn} FROM memories m WHERE {matching} ORDER BY m.occurred_at DESC LIMIT $13
+-- The $14 newest memories that match.
+SELECT {turn} FROM memories m WHERE {matching} ORDER BY m.occurred_at DESC LIMIT $14
 
 -- name: registered
--- Up to $14 memories that match and are registered under keywords of $13, those under most of them first.
+-- Up to $15 memories that match and are registered under keywords of $14, those under most of them first.
 SELECT m.id, k.keys
 FROM (SELECT memory_id, array_agg(keyword) AS keys
-      FROM memory_keywords WHERE shard = $1 AND keyword = ANY ($13::text[]) GROUP BY memory_id) k
+      FROM memory_keywords WHERE shard = $1 AND keyword = ANY ($14::text[]) GROUP BY memory_id) k
 JOIN memories m ON m.id = k.memory_id AND {matching}
-ORDER BY cardinality(k.keys) DESC, m.occurred_at DESC, m.id LIMIT $14
+ORDER BY cardinality(k.keys) DESC, m.occurred_at DESC, m.id LIMIT $15
 
 -- name: scope_size
 SELECT count(*) FROM memories WHERE shard = $1
@@ -163,6 +169,6 @@ SELECT count(*) FROM memories WHERE shard = $1
 -- Whole rows for the best, if they still match, each with the span of its passage.
 SELECT m.*, v.start_char, v.end_char, (SELECT max(passage) FROM memory_vectors w
                                        WHERE w.shard = $1 AND w.memory_id = m.id) AS last_passage
-FROM unnest($13::uuid[], $14::smallint[]) c (id, passage)
+FROM unnest($14::uuid[], $15::smallint[]) c (id, passage)
 CROSS JOIN LATERAL (SELECT * FROM memories m WHERE m.id = c.id AND {matching} LIMIT 1) m
 LEFT JOIN memory_vectors v ON v.shard = $1 AND v.memory_id = c.id AND v.passage = c.passage

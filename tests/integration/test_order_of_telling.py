@@ -1,0 +1,71 @@
+"""Statements of different times, told in every order: the answers for every time are the same."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from memex.core.lifecycle import Candidate
+from memex.testing import FrozenClock
+from memex_server.postgres.pool import Database
+from memex_server.service import MemoryService
+from tests.integration.support import all_listed, found, make_service, orphans, query
+
+PLACES = [
+    ("I live in Lima.", "I live in Quito.", "I live in Cusco."),
+    ("我住在成都。", "我住在重庆。", "我住在苏州。"),
+    ("福岡に住んでいます。", "札幌に住んでいます。", "広島に住んでいます。"),
+]
+# Which place is told of which day.
+STORIES = {
+    "back again": ((0, 1), (1, 5), (0, 9)),
+    "told twice at both ends": ((0, 1), (0, 3), (1, 5), (0, 9)),
+    "to and fro": ((0, 1), (1, 3), (0, 5), (1, 7)),
+    "by way of a third": ((0, 1), (1, 3), (2, 5), (0, 7)),
+}
+
+
+def day(number: float) -> datetime:
+    return datetime(2024, 3, 1, tzinfo=UTC) + timedelta(days=number - 1)
+
+
+async def tell(service: MemoryService, text: str, *, user_id: str, at: float | None = None) -> Any:
+    when = None if at is None else day(at)
+    return await service.remember(Candidate(user_id=user_id, agent_id="scout", text=text, threshold=1, occurred_at=when))
+
+
+async def no_live_duplicates(dsn: str) -> None:
+    twice = await query(
+        dsn,
+        """SELECT user_id, content FROM memories WHERE deleted_at IS NULL AND valid_to IS NULL
+           GROUP BY user_id, content HAVING count(*) > 1""",
+    )
+    assert twice == []
+    assert set((await orphans(dsn)).values()) == {0}
+
+
+@pytest.mark.parametrize(
+    ("places", "story"),
+    [(PLACES[0], story) for story in STORIES.values()] + [(places, STORIES["back again"]) for places in PLACES[1:]],
+)
+async def test_every_order_of_telling_leads_to_the_same_answers(
+    database: Database, clock: FrozenClock, dsn: str, places: Sequence[str], story: Sequence[tuple[int, int]]
+) -> None:
+    service = make_service(database, clock)
+    orders = list(itertools.permutations(story))
+    for number, order in enumerate(orders[:: 1 if len(orders) < 7 else 5]):  # of the longer ones some
+        user = f"ann {number}"
+        for place, at in order:
+            await tell(service, places[place], user_id=user, at=at)
+        assert await all_listed(service, user_id=user) == [places[story[-1][0]]], order
+        assert await found(service, places[0], user_id=user) == [places[story[-1][0]]]
+        for (place, start), after in itertools.pairwise([*story, (0, 11)]):
+            for at in (start, after[1] - 0.5):
+                assert await found(service, places[0], user_id=user, as_of=day(at)) == [places[place]], (order, at)
+        assert await found(service, places[0], user_id=user, as_of=day(0.5)) == []
+    await no_live_duplicates(dsn)
