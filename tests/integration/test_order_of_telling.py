@@ -69,3 +69,56 @@ async def test_every_order_of_telling_leads_to_the_same_answers(
                 assert await found(service, places[0], user_id=user, as_of=day(at)) == [places[place]], (order, at)
         assert await found(service, places[0], user_id=user, as_of=day(0.5)) == []
     await no_live_duplicates(dsn)
+
+
+@pytest.mark.parametrize("places", PLACES)
+async def test_until_the_day_of_what_is_told_of_the_future_the_other_is_current_and_then_it(
+    database: Database, clock: FrozenClock, places: Sequence[str]
+) -> None:
+    service = make_service(database, clock)
+    here, there, then = places[0], places[1], clock() + timedelta(days=10)
+    for number, order in enumerate([(there, here), (here, there), (there, here, here), (here, here, there)]):
+        for text in order:
+            when = then if text == there else None
+            candidate = Candidate(user_id=f"ann {number}", agent_id="scout", text=text, threshold=1, occurred_at=when)
+            await service.remember(candidate)
+
+    async def all_agree(expected: str) -> None:
+        for number in range(4):
+            user = f"ann {number}"
+            assert await found(service, here, user_id=user) == [expected], number
+            assert await all_listed(service, user_id=user) == [expected]
+            assert await service.count(user_id=user) == 1
+            assert await found(service, here, user_id=user, as_of=clock()) == [expected]
+            assert await found(service, here, user_id=user, as_of=then - timedelta(seconds=1)) == [here]
+            assert await found(service, here, user_id=user, as_of=then) == [there]
+
+    await all_agree(here)
+    clock.now = then
+    await all_agree(there)
+
+
+async def test_what_is_current_until_a_known_day_is_corrected_as_what_is_current(
+    database: Database, clock: FrozenClock
+) -> None:
+    service = make_service(database, clock)
+    here, there, other = PLACES[0]
+    for order in itertools.permutations([(here, 0), (other, 1), (there, 10)]):
+        if order.index((here, 0)) > order.index((other, 1)):
+            continue
+        user, start = f"ann {order}", clock()
+        ids = {}
+        for text, days in order:
+            when = start + timedelta(days=days) if days == 10 else None
+            clock.now = max(clock(), start + timedelta(days=0 if days == 10 else days))
+            done = await service.remember(
+                Candidate(
+                    user_id=user, agent_id="scout", text=text, threshold=1, occurred_at=when,
+                    supersedes=ids.get(here) if text == other else None,
+                )
+            )  # fmt: skip
+            ids[text] = done.id
+        assert await all_listed(service, user_id=user) == [other], order
+        for days, expected in [(0, here), (0.5, here), (1, other), (9, other), (10, there), (40, there)]:
+            assert await found(service, here, user_id=user, as_of=start + timedelta(days=days)) == [expected], order
+        clock.now = start + timedelta(days=30)
