@@ -145,7 +145,10 @@ def version_of(found: Mapping[str, Any]) -> Version:
 def receipt_of(found: Mapping[str, Any]) -> DeleteReceipt:
     """Return the proof of a purge."""
     return DeleteReceipt(
-        id=UUID(found["id"]), content_sha256=found["content_sha256"], purged_at=_moment(found["purged_at"])
+        id=UUID(found["id"]),
+        content_sha256=found["content_sha256"],
+        purged_at=_moment(found["purged_at"]),
+        purged_by=found.get("purged_by"),
     )
 
 

@@ -122,12 +122,13 @@ class LifecycleRepo(MemoryRepo, Protocol):
         version: int | None,
         now: datetime,
     ) -> Memory | None:
-        """Bring a tombstone back, whose content the index belongs to; a live memory is returned as it is.
+        """Bring a tombstone back, whose content the index belongs to, or what is over and has no successor any more.
 
-        What it had superseded until it was retracted ends again. None, and nothing done, as in `admit`.
+        A current memory is returned as it is. What a retracted one had superseded ends again. None, and nothing
+        done, as in `admit`.
 
         Raises:
-            Conflict: the same text was stored again meanwhile, or the tombstone holds another text by now.
+            Conflict: it has a successor, the same text was stored again meanwhile, or it holds another text by now.
         """
 
     async def retractions(self, user_id: str) -> Sequence[Retraction]:

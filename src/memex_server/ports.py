@@ -276,9 +276,11 @@ class MemoryRepo(Protocol):
         """
 
     async def purge(
-        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
+        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, actor: str | None, now: datetime
     ) -> DeleteReceipt:
         """Erase a memory (or tombstone) and all that was derived from it; a summary together with its sources.
+
+        What it superseded stays over, superseded by what superseded it, if anything did.
 
         Raises:
             Archived: it is condensed into a live summary.

@@ -77,11 +77,17 @@ class Retracting(Gate):
     ) -> Memory:
         """Bring a deleted memory back, unless something that was not current before it was deleted says otherwise.
 
+        What is over, as something that is gone by now had superseded it, is current again in the same way.
+
         Raises:
-            InvalidInput, NotFound, Conflict (the same or the contrary is there), Unavailable.
+            InvalidInput, NotFound, Conflict (the same or the contrary is there, or it was retracted), Unavailable.
         """
         check_scope(user_id, agent_id)
         memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
+        if await self._repo.superseded_by_retracted(memory_id) is not None:
+            raise Conflict(
+                f"memory {memory_id} was retracted, not just deleted: undo the retraction", existing_id=str(memory_id)
+            )
         memory = await self._bring_back(memory, actor or agent_id)
         self._observer.operation("restore", "restored")
         return memory
@@ -99,15 +105,16 @@ class Retracting(Gate):
         raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
 
     async def _check_undisputed(self, memory: Memory, index: IndexEntry, version: int, now: datetime) -> None:
-        """Raise Conflict if what has become current since a memory was deleted says otherwise."""
-        if memory.deleted_at is None or memory.superseded_by is not None:
-            return
+        """Raise Conflict if what has become current since a memory was deleted (or is, if it is over) says otherwise."""
+        over = memory.valid_to is not None and memory.valid_to <= now
+        if over is (memory.deleted_at is not None):
+            return  # it is current, or will be over as it was
         if memory.memory_type is MemoryType.EPISODIC and memory.valid_from is None:
             return  # what happened stays so, whatever is true now
         near = [
             neighbour
             for neighbour in await self._nearest(as_new(memory, memory.occurred_at), index, version, now)
-            if neighbour.memory.updated_at >= memory.deleted_at
+            if memory.deleted_at is None or neighbour.memory.updated_at >= memory.deleted_at
         ]
         same = self._embedder.card.duplicate_threshold
         decision = decide(memory.content, near, floor=self._familiar, same=same, at=memory.occurred_at, now=now)

@@ -301,7 +301,9 @@ class MemoryService(Retracting, Forgetting):
         async def run() -> DeleteReceipt | None:
             now = self._clock()
             if purge:
-                return await self._repo.purge(memory_id, user_id=user_id, agent_id=agent_id, now=now)
+                return await self._repo.purge(
+                    memory_id, user_id=user_id, agent_id=agent_id, actor=actor or agent_id, now=now
+                )
             await self._repo.delete(memory_id, user_id=user_id, agent_id=agent_id, actor=actor or agent_id, now=now)
             return None
 

@@ -261,7 +261,7 @@ class FakeService:
         if purge:
             del self.memories[memory_id]
             sha = hashlib.sha256(memory.content.encode()).hexdigest()
-            return DeleteReceipt(id=memory_id, content_sha256=sha, purged_at=START)
+            return DeleteReceipt(id=memory_id, content_sha256=sha, purged_at=START, purged_by=actor or agent_id)
         self._keep(dataclasses.replace(memory, deleted_at=START), "delete")
         return None
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from memex.core.memory import MemoryType
 from memex.protocol.errors import Conflict
 from memex.testing import FrozenClock
+from memex_server.postgres.pool import Database
 from memex_server.service import MemoryService
-from tests.integration.support import all_listed, found, orphans
+from tests.integration.support import all_listed, found, make_service, memory, orphans
 from tests.integration.test_remember import real, say
 
 __all__ = ["real"]
@@ -89,6 +92,103 @@ async def test_only_a_retraction_is_undone_as_one(real: MemoryService) -> None:
     await real.undo_retraction(first.id)
     with pytest.raises(Conflict, match="not retracted"):
         await real.undo_retraction(first.id)
+
+
+async def chain(database: Database, clock: FrozenClock) -> tuple[MemoryService, list[UUID]]:
+    """Three memories, each superseded by the next."""
+    service, ids = make_service(database, clock), list[UUID]()
+    for text in ("I live in Tampere.", "I live in Turku now.", "I live in Oulu now."):
+        answer = await say(service, text)
+        assert answer.id is not None
+        ids.append(answer.id)
+        clock.advance(days=1)
+    return service, ids
+
+
+async def test_what_a_purged_memory_had_superseded_is_superseded_by_its_successor(
+    database: Database, clock: FrozenClock
+) -> None:
+    service, (first, second, third) = await chain(database, clock)
+    ended = (await service.get(first)).valid_to
+    receipt = await service.delete(second, purge=True, actor="eraser")
+    assert receipt is not None
+    assert receipt.purged_by == "eraser"
+    old = await service.get(first)
+    assert (old.superseded_by, old.valid_to) == (third, ended)
+    step = (await service.history(first))[-1]
+    assert (step.action, step.actor, step.reason) == (
+        "superseded", "eraser", "what it was superseded by was purged"
+    )  # fmt: skip
+    with pytest.raises(Conflict, match=str(third)):
+        await service.restore(first)
+    assert await all_listed(service) == ["I live in Oulu now."]
+
+
+@pytest.mark.parametrize("how", ["purge", "delete", "expire"])
+async def test_what_is_over_can_be_restored_once_its_successor_is_gone(
+    database: Database, clock: FrozenClock, how: str
+) -> None:
+    service, (first, second, third) = await chain(database, clock)
+    await service.retract(third)  # the second is current again
+    with pytest.raises(Conflict, match=str(second)) as refused:
+        await service.restore(first)
+    assert refused.value.existing_id == str(second)
+    await service.delete(second, purge=how == "purge")
+    if how == "expire":
+        clock.advance(days=31)
+        await service.tidy(tombstone_days=30)
+    assert await all_listed(service) == []  # it is no truer than before
+    over = await service.get(first)
+    assert (over.superseded_by is None) == (how != "delete")
+    assert over.valid_to is not None
+    back = await service.restore(first, actor="ann")
+    assert (back.valid_to, back.superseded_by) == (None, None)
+    assert await all_listed(service) == ["I live in Tampere."] == await found(service, "where do I live")
+    assert [(v.action, v.actor) for v in await service.history(first)][-1] == ("restored", "ann")
+    if how == "delete":
+        with pytest.raises(Conflict, match=str(first)):
+            await service.restore(second)
+    await service.retract(first)
+    assert (await say(service, "I live in Vaasa.")).outcome == "stored"
+
+
+async def test_a_text_is_stored_again_when_it_is_over_without_a_successor(
+    database: Database, clock: FrozenClock
+) -> None:
+    service, ids = await chain(database, clock)
+    for memory_id in ids[1:]:
+        await service.delete(memory_id, purge=True)
+    again = await service.store(memory("I live in Tampere.", memory_type=MemoryType.SEMANTIC))
+    assert (again.created, await all_listed(service)) == (True, ["I live in Tampere."])
+    with pytest.raises(Conflict, match=str(again.memory.id)):
+        await service.restore(ids[0])
+
+
+@pytest.mark.parametrize("purge", [False, True])
+async def test_what_is_withdrawn_before_its_day_ends_nothing(
+    database: Database, clock: FrozenClock, purge: bool
+) -> None:
+    service, days = make_service(database, clock), [clock() + timedelta(days=n) for n in (10, 20)]
+    here = await say(service, "I live in Tampere.")
+    later = [await say(service, f"I live in {to}.", occurred_at=at) for to, at in zip(("Turku", "Oulu"), days, strict=True)]
+    for answer, expected in zip(later, [(later[1].id, days[1]), (None, None)], strict=True):
+        await service.delete(answer.id, purge=purge)
+        left = await service.get(here.id)
+        assert (left.superseded_by, left.valid_to) == expected
+    clock.advance(days=40)
+    assert await all_listed(service) == ["I live in Tampere."]
+
+
+async def test_a_retracted_memory_is_brought_back_by_undoing_the_retraction_alone(
+    database: Database, clock: FrozenClock
+) -> None:
+    service, ids = await chain(database, clock)
+    await service.retract(ids[2])
+    with pytest.raises(Conflict, match="was retracted, not just deleted: undo the retraction") as refused:
+        await service.restore(ids[2])
+    assert refused.value.existing_id == str(ids[2])
+    await service.undo_retraction(ids[2])
+    assert await all_listed(service) == ["I live in Oulu now."]
 
 
 @pytest.mark.parametrize("how", ["delete", "retract"])

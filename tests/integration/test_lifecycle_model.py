@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -60,7 +60,7 @@ class Story:
 
     async def remember(self, text: str, number: int) -> None:
         kind = "episodic" if number % 2 else "semantic"
-        then = datetime(2025, 1, 1 + number, tzinfo=UTC) if number % 3 == 0 else None
+        then = FrozenClock().now + timedelta(days=number - 20) if number % 3 == 0 else None  # the future too
         done = await self.service.remember(
             Candidate(
                 user_id=self.user, agent_id="scout", text=text, memory_type=kind, threshold=1, occurred_at=then,
@@ -100,8 +100,11 @@ async def check(service: MemoryService, dsn: str, user: str) -> None:
     """The invariants, seen from the tables."""
     rows = await query(dsn, "SELECT * FROM memories WHERE user_id = $1", user)
     by_id = {row["id"]: row for row in rows}
-    current = [r for r in rows if not (r["deleted_at"] or r["condensed_into"] or r["superseded_by"])]
-    assert len({row["same_key"] for row in current}) == len(current), "a live duplicate"
+    now = FrozenClock().now
+    kept = [r for r in rows if not (r["deleted_at"] or r["condensed_into"])]
+    lasting = [row["same_key"] for row in kept if row["valid_to"] is None]
+    assert len(set(lasting)) == len(lasting), "a live duplicate"
+    current = [r for r in kept if (r["valid_from"] or now) <= now and (r["valid_to"] is None or r["valid_to"] > now)]
     assert await service.count(user_id=user) == len(current)
     listed = await service.list(user_id=user, limit=200)
     assert {m.id for m in listed.memories} == {row["id"] for row in current}
@@ -112,7 +115,9 @@ async def check(service: MemoryService, dsn: str, user: str) -> None:
             assert (summary["deleted_at"] is None) == (row["deleted_at"] is None), "archived under a tombstone"
         if row["superseded_by"] is not None:
             assert row["valid_to"] is not None
+            assert row["valid_from"] is None or row["valid_from"] <= row["valid_to"]
             assert row["superseded_by"] != row["id"]
+            assert row["superseded_by"] in by_id, "superseded by what is gone"
     indexed = {row["memory_id"] for row in await query(dsn, "SELECT DISTINCT memory_id FROM memory_vectors")}
     findable = {r["id"] for r in rows if not (r["deleted_at"] or r["condensed_into"])}
     assert indexed & set(by_id) == findable

@@ -96,7 +96,7 @@ class HitOut(MemoryOut):
 
     score: float = _doc("0 to 1, best first.", 0.8921)
     highlight: str | None = Field(
-        None, description="The best passage of a long memory.", examples=["prefers concise responses"]
+        None, description="The best passage of a long memory; null if it is the whole.", examples=["prefers concise responses"]
     )
     explanation: dict[str, Any] | None = Field(
         None, description="How the score came about, when asked for.", examples=[{"similarity": 0.91, "recency": 0.85}]
@@ -219,6 +219,7 @@ class ReceiptOut(_Out):
         "SHA-256 of its text, by which the owner can prove which it was.", "9f86d081884c7d65" * 4
     )
     purged_at: datetime = _doc("When it was erased.", _TIME)
+    purged_by: str | None = _doc("Who asked for it.", "my-agent")
 
 
 class VersionOut(_Out):
@@ -288,12 +289,8 @@ def search_document(found: SearchResult) -> dict[str, Any]:
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
-    document = memory_document(hit.memory, hit.score)
-    if hit.highlight is not None:
-        document["highlight"] = hit.highlight
-    if hit.explanation is not None:
-        document["explanation"] = hit.explanation
-    return document
+    document = memory_document(hit.memory, hit.score) | {"highlight": hit.highlight}
+    return document if hit.explanation is None else document | {"explanation": hit.explanation}
 
 
 def batch_document(items: list[BatchItem]) -> dict[str, Any]:
@@ -324,7 +321,12 @@ def page_document(page: Page) -> dict[str, Any]:
 
 def receipt_document(receipt: DeleteReceipt) -> Mapping[str, Any]:
     """Return the proof of a purge."""
-    return {"id": receipt.id, "content_sha256": receipt.content_sha256, "purged_at": receipt.purged_at}
+    return {
+        "id": receipt.id,
+        "content_sha256": receipt.content_sha256,
+        "purged_at": receipt.purged_at,
+        "purged_by": receipt.purged_by,
+    }
 
 
 def history_document(versions: list[Version]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class RememberedOut(_Out):
     reason: str = _doc("Why.", "preference; it is new")
     superseded: list[UUID] = _doc("The memories that it ended.", [])
     superseded_by: UUID | None = _doc(
-        "It happened before this memory, which says otherwise: it is kept as over already.", None
+        "This memory says otherwise of a later time: it was over when it was told, or will be then.", None
     )
     scored_by: Literal["rules", "llm"] = _doc("Who rated it.", "rules")
 

@@ -232,7 +232,7 @@ class PostgresLifecycleRepo(PostgresRetractions):
                 for source_id, (_, index) in sources.items():
                     await self._unarchive(connection, shard, source_id, index, keep=keep_apart, now=now, actor=actor)
                 # It is made of its sources alone, so nothing is lost with it, and no copy of their text stays.
-                await self._purge(connection, shard, [summary_id])
+                await self._purge(connection, shard, [summary_id], now, actor=actor)
                 return True
 
         return await retried(run)

@@ -217,12 +217,13 @@ class PostgresRepo:
                 row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=False))
                 sources = await connection.fetch(self._sql["lock_sources"], row["shard"], memory_id, None)
                 ids = [memory_id, *(source["id"] for source in sources)]
+                await self._go_on(connection, row["shard"], memory_id, now, actor=actor)
                 await self._bury(connection, row["shard"], ids, "deleted", now, actor=actor)
 
         await retried(run)
 
     async def purge(
-        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, now: datetime
+        self, memory_id: UUID, *, user_id: str | None, agent_id: str | None, actor: str | None, now: datetime
     ) -> DeleteReceipt:
         """See the port."""
 
@@ -234,10 +235,11 @@ class PostgresRepo:
                     apart(row)
                 derived = await connection.fetch(self._sql["derived"], shard, [memory_id])
                 ids = [memory_id, *(one["id"] for one in derived)]
-                await self._purge(connection, shard, ids)
+                await self._go_on(connection, shard, memory_id, now, actor=actor)
+                await self._purge(connection, shard, ids, now, actor=actor)
                 await connection.execute(self._sql["purge_retractions"], shard, ids)
                 digest = hashlib.sha256(row["content"].encode()).hexdigest()
-                return DeleteReceipt(id=memory_id, content_sha256=digest, purged_at=now)
+                return DeleteReceipt(id=memory_id, content_sha256=digest, purged_at=now, purged_by=actor)
 
         return await retried(run)
 
@@ -253,7 +255,7 @@ class PostgresRepo:
                 # Part by part, so that no statement of a large scope runs into the limit of time.
                 if purge:
                     for ids in _parts([row["id"] for row in rows]):
-                        await self._purge(connection, shard, ids)
+                        await self._purge(connection, shard, ids, now, actor=actor)
                     await connection.execute(self._sql["purge_scope_retractions"], shard, user_id, agent_id)
                     return len(rows)
                 live = [row["id"] for row in rows if row["live"]]
@@ -276,7 +278,7 @@ class PostgresRepo:
         async with self._db.transaction() as connection:
             oldest = now - timedelta(days=tombstone_days)
             for row in await connection.fetch(self._sql["due_for_purge"], oldest, limit):
-                await self._purge(connection, row["shard"], row["ids"])
+                await self._purge(connection, row["shard"], row["ids"], now, actor=_EXPIRY)
                 purged += len(row["ids"])
         async with self._db.connection() as connection:
             keys = await connection.execute(self._sql["forget_keys"], now - _KEY_LIFE)
@@ -316,8 +318,18 @@ class PostgresRepo:
         await self._unindex(connection, shard, ids)
         await connection.execute(self._sql["next_versions"], shard, ids, action, now, actor, reason)
 
-    async def _purge(self, connection: Any, shard: int, ids: Sequence[UUID]) -> None:
+    async def _go_on(self, connection: Any, shard: int, memory_id: UUID, now: datetime, *, actor: str | None) -> None:
+        left = [row["id"] for row in await connection.fetch(self._sql["go_on"], shard, memory_id, now)]
+        why = f"{memory_id} was deleted before its time"
+        await connection.execute(self._sql["next_versions"], shard, left, "reinstated", now, actor, why)
+
+    async def _purge(
+        self, connection: Any, shard: int, ids: Sequence[UUID], now: datetime, *, actor: str | None
+    ) -> None:
         await self._unindex(connection, shard, ids)
+        left = [row["id"] for row in await connection.fetch(self._sql["hand_on"], shard, ids)]
+        why = "what it was superseded by was purged"
+        await connection.execute(self._sql["next_versions"], shard, left, "superseded", now, actor, why)
         await connection.execute(self._sql["purge_versions"], shard, ids)
         await connection.execute(self._sql["purge_rows"], shard, ids)
 

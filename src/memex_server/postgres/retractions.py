@@ -119,7 +119,7 @@ class PostgresRetractions(PostgresRepo):
                     return None
                 row = await self._lock(connection, memory_id, None, None, deleted=True)
                 if row["deleted_at"] is None:
-                    return to_memory(row)
+                    return await self._renew(connection, row, now, actor)
                 if row["content"] != memory.content:
                     raise Conflict(f"memory {memory_id} was changed and deleted meanwhile: try again")
                 shard = row["shard"]
@@ -147,6 +147,26 @@ class PostgresRetractions(PostgresRepo):
                 return to_memory(live)
 
         return await retried(run)
+
+    async def _renew(self, connection: Any, row: Any, now: datetime, actor: str | None) -> Memory:
+        """Make a live memory that is over current again. Raises Conflict if it has a live successor."""
+        shard, memory_id, heir = row["shard"], row["id"], row["superseded_by"]
+        if row["condensed_into"] is not None or row["valid_to"] is None or row["valid_to"] > now:
+            return to_memory(row)
+        if heir is not None and await connection.fetchrow(self._sql["get"], heir, None, None, False):  # noqa: FBT003
+            raise Conflict(
+                f"{memory_id} is superseded by {heir}: retract or delete that before it is restored",
+                existing_id=str(heir),
+            )
+        await connection.execute(self._sql["first_versions"], shard, [memory_id])
+        try:
+            async with connection.transaction():
+                await connection.execute(self._cycle["reinstate"], shard, memory_id, now)
+        except asyncpg.UniqueViolationError as e:
+            key = same_key(self._tenant, as_new(to_memory(row), row["given_at"]))
+            raise await self._same(connection, shard, key) from e
+        await connection.execute(self._sql["next_versions"], shard, [memory_id], "restored", now, actor, None)
+        return await self._read(connection, memory_id)
 
     # -- parts ---------------------------------------------------------------------------------
 

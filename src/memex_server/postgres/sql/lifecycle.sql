@@ -21,11 +21,13 @@ UPDATE memories SET occurrences = occurrences + 1, sources = $3, told_at = $4,
 WHERE shard = $1 AND id = $2
 
 -- name: supersede
--- Those of $2 that have not ended, or not before $4, end at $4, by $3.
-UPDATE memories SET valid_to = $4, superseded_by = $3, updated_at = $5
-WHERE shard = $1 AND id = ANY ($2::uuid[]) AND id <> $3
-  AND deleted_at IS NULL AND condensed_into IS NULL AND (valid_to IS NULL OR valid_to > $4)
-RETURNING id
+-- Those of $2 that have not ended, or not before $4, end at $4, by $3 (which may be purged at this moment).
+WITH successor AS (SELECT id FROM memories WHERE shard = $1 AND id = $3 FOR KEY SHARE)
+UPDATE memories m SET valid_to = $4, superseded_by = s.id, updated_at = $5
+FROM successor s
+WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.id <> s.id
+  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND (m.valid_to IS NULL OR m.valid_to > $4)
+RETURNING m.id
 
 -- name: begin
 -- A successor is true from when its predecessor is not, unless it was told before.
@@ -67,7 +69,9 @@ UPDATE memories AS m SET valid_to = NULL, superseded_by = NULL, updated_at = $3 
 
 -- name: hand_over
 -- What a retracted memory ended was ended by its own successor at the latest.
-UPDATE memories SET superseded_by = $3, valid_to = $4, updated_at = $5 WHERE shard = $1 AND id = ANY ($2::uuid[])
+WITH successor AS (SELECT id FROM memories WHERE shard = $1 AND id = $3 FOR KEY SHARE)
+UPDATE memories m SET superseded_by = s.id, valid_to = $4, updated_at = $5
+FROM successor s WHERE m.shard = $1 AND m.id = ANY ($2::uuid[])
 
 -- name: retract
 INSERT INTO retractions AS r (shard, memory_id, tenant_id, user_id, agent_id, content, reason, actor, at, over)

@@ -221,6 +221,16 @@ SELECT m.id, m.deleted_at IS NULL AS live FROM memories m
 WHERE m.shard = $1 AND m.user_id = $2 AND ($3::text IS NULL OR m.agent_id = $3)
 ORDER BY m.id FOR UPDATE
 
+-- name: go_on
+-- What $2 would supersede at a time to come (after $3) goes on, or until $2 itself would have been superseded.
+UPDATE memories m SET superseded_by = gone.superseded_by, valid_to = gone.valid_to, updated_at = $3
+FROM memories gone
+WHERE m.shard = $1 AND m.superseded_by = $2 AND m.valid_to > $3 AND gone.shard = $1 AND gone.id = $2
+  AND (gone.valid_to IS NOT NULL OR NOT EXISTS (
+      SELECT FROM memories t WHERE t.shard = $1 AND t.same_key = m.same_key
+      AND t.deleted_at IS NULL AND t.condensed_into IS NULL AND t.valid_to IS NULL))
+RETURNING m.id
+
 -- name: hand_on
 -- Those that the memories $2 superseded have the successors of these, or none, and stay over.
 WITH RECURSIVE heirs AS (
