@@ -249,7 +249,7 @@ async def test_a_search_answers_as_the_contract_says(client: httpx.AsyncClient) 
     assert answer.status_code == 200
     found = answer.json()
     assert (found["query"], found["total"]) == (SEARCH["query"], 1)
-    assert found["results"] == [{**memory, "score": pytest.approx(1 / 7)}]
+    assert found["results"] == [{**memory, "score": pytest.approx(1 / 7), "highlight": None}]
 
 
 async def test_every_search_parameter_reaches_the_service(client: httpx.AsyncClient, fake: FakeService) -> None:
