@@ -11,7 +11,6 @@ from uuid import UUID
 
 from memex.core.memory import Memory, MemoryType, NewMemory
 from memex.core.passages import sentences
-from memex.core.reading import Statement
 from memex.core.reclaiming import reclaims_any
 from memex.core.summarize import summarize
 from memex.protocol.errors import Conflict, MemexError, NotFound, Unavailable
@@ -213,7 +212,7 @@ class Consolidation(Parts):
         if len(sources) < 2:
             return None, sources
         texts = [memory.content for memory in sources]
-        retracted = [Statement(retraction.content) for retraction in await self._repo.retractions(user_id)]
+        retracted = [self._reading(retraction.content) for retraction in await self._repo.retractions(user_id)]
         # A retracted claim stays where somebody told it, but a summary does not tell it again.
         without = [
             sentence

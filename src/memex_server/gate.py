@@ -119,9 +119,11 @@ class Gate(Consolidation):
                 if value >= threshold:
                     shorter = (await self._condenser.condense(text)).strip()
         except (Unavailable, TimeoutError) as e:
+            self._condenser_down = True
             self._observer.operation("remember", "llm_failed")
             why = str(e) or f"the language model did not answer within {self._condenser.deadline_s:g} s"
             return _Judged(text, replace(ruled, reason=f"{ruled.reason} (by rules: {why})"), "rules")
+        self._condenser_down = False
         # A model that answers with a memory block, or with nothing, has not condensed.
         if shorter and not is_rendered(shorter):
             text = redact(shorter)[0]
@@ -131,7 +133,7 @@ class Gate(Consolidation):
         """Return the retracted memory whose claim the text makes again."""
         told = Statement(text)
         for retraction in await self._repo.retractions(user_id):
-            if reclaims(told, Statement(retraction.content)):
+            if reclaims(told, self._reading(retraction.content)):
                 return retraction.memory_id
         return None
 

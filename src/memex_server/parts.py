@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 from weakref import WeakValueDictionary
 
+from cachetools import LRUCache
+
 from memex.core.forgetting import Policy
 from memex.core.importance import DEFAULT_THRESHOLD
+from memex.core.reading import Statement
 from memex.protocol.errors import RateLimited
 
 from .answers import Answers
@@ -22,6 +25,8 @@ from .reranked import Reranking
 from .worth import Worth
 
 __all__ = ["LifecycleRules", "Parts"]
+
+_READ_CHARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +80,29 @@ class Parts:
         self._jobs = jobs
         self._rules = rules or LifecycleRules()
         self._worth = worth
+        # Claims that were retracted, as they were read: each candidate of their user is compared with all of them.
+        self._read: LRUCache[str, Statement] = LRUCache(_READ_CHARS, getsizeof=lambda claim: len(claim.text))
         self._condenser = condenser
+        self._condenser_down = False  # when it was asked last
         self._upkeep = upkeep
         self._record_parts = records
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def _reading(self, text: str) -> Statement:
+        """Return a text as it is read, which takes some tenths of a millisecond the first time."""
+        known = self._read.get(text)
+        if known is None:
+            known = self._read[text] = Statement(text)
+        return known
+
+    def _helpers(self) -> dict[str, str]:
+        """Return how the parts that can be done without were when they were used last."""
+        down: dict[str, bool] = {}
+        if self._condenser is not None:
+            down["llm"] = self._condenser_down
+        if self._reranking is not None:
+            down["reranker"] = self._reranking.down
+        return {part: "degraded" if is_down else "ok" for part, is_down in down.items()}
 
     async def _limit(self, agent_key: str, operation: Literal["write", "search"]) -> None:
         try:

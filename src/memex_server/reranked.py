@@ -32,6 +32,11 @@ class Reranking:
         self._observer = observer
         self._down = False
 
+    @property
+    def down(self) -> bool:
+        """Whether it did not answer when it was asked last."""
+        return self._down
+
     def depth(self, top_k: int) -> int:
         """Return how many hits are wanted before reranking, to have the best `top_k` after it."""
         return max(top_k, self._candidates)

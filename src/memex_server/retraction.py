@@ -105,9 +105,9 @@ class Retracting(Gate):
         raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
 
     async def _check_undisputed(self, memory: Memory, index: IndexEntry, version: int, now: datetime) -> None:
-        """Raise Conflict if what has become current since a memory was deleted (or is, if it is over) says otherwise."""
-        over = memory.valid_to is not None and memory.valid_to <= now
-        if over is (memory.deleted_at is not None):
+        """Raise Conflict if what has become current since it was deleted (or is, if it is over) says otherwise."""
+        ended = memory.valid_to is not None and memory.valid_to <= now
+        if ended is (memory.deleted_at is not None):
             return  # it is current, or will be over as it was
         if memory.memory_type is MemoryType.EPISODIC and memory.valid_from is None:
             return  # what happened stays so, whatever is true now

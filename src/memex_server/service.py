@@ -343,14 +343,20 @@ class MemoryService(Retracting, Forgetting):
     # -- state ---------------------------------------------------------------------------------
 
     async def health(self) -> Mapping[str, Any]:
-        """Return {"status", "version", "database", "embedding"}; an outage is told, not raised."""
+        """Return {"status", "version", "database", "embedding"} and {"llm", "reranker"} if there are any.
+
+        An outage is told, not raised: without the database, unavailable; of the others, as of the last use, degraded.
+        """
         card = self._embedder.card
-        state = {"version": __version__, "embedding": {"model": card.id, "dim": card.dim}}
+        state: dict[str, Any] = {"version": __version__, "embedding": {"model": card.id, "dim": card.dim}}
+        helpers = self._helpers()
+        state |= {part: {"status": status} for part, status in helpers.items()}
         try:
             database = await self._repo.health()
         except Unavailable as e:
             return {"status": "unavailable", **state, "database": {"status": "unavailable", "detail": str(e)}}
-        return {"status": "ok", **state, "database": {"status": "ok", **database}}
+        status = "degraded" if "degraded" in helpers.values() else "ok"
+        return {"status": status, **state, "database": {"status": "ok", **database}}
 
     async def ready(self) -> bool:
         """Whether a request would be served now: the database answers and the model is loaded."""

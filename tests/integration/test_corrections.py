@@ -169,11 +169,12 @@ async def test_what_is_withdrawn_before_its_day_ends_nothing(
     database: Database, clock: FrozenClock, purge: bool
 ) -> None:
     service, days = make_service(database, clock), [clock() + timedelta(days=n) for n in (10, 20)]
-    here = await say(service, "I live in Tampere.")
-    later = [await say(service, f"I live in {to}.", occurred_at=at) for to, at in zip(("Turku", "Oulu"), days, strict=True)]
-    for answer, expected in zip(later, [(later[1].id, days[1]), (None, None)], strict=True):
-        await service.delete(answer.id, purge=purge)
-        left = await service.get(here.id)
+    ids = list[Any]()
+    for place, at in [("Tampere", None), ("Turku", days[0]), ("Oulu", days[1])]:
+        ids.append((await say(service, f"I live in {place}.", occurred_at=at)).id)
+    for memory_id, expected in zip(ids[1:], [(ids[2], days[1]), (None, None)], strict=True):
+        await service.delete(memory_id, purge=purge)
+        left = await service.get(ids[0])
         assert (left.superseded_by, left.valid_to) == expected
     clock.advance(days=40)
     assert await all_listed(service) == ["I live in Tampere."]

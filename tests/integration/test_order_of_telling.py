@@ -15,6 +15,9 @@ from memex.testing import FrozenClock
 from memex_server.postgres.pool import Database
 from memex_server.service import MemoryService
 from tests.integration.support import all_listed, found, make_service, orphans, query
+from tests.integration.test_remember import real
+
+__all__ = ["real"]
 
 PLACES = [
     ("I live in Lima.", "I live in Quito.", "I live in Cusco."),
@@ -36,7 +39,9 @@ def day(number: float) -> datetime:
 
 async def tell(service: MemoryService, text: str, *, user_id: str, at: float | None = None) -> Any:
     when = None if at is None else day(at)
-    return await service.remember(Candidate(user_id=user_id, agent_id="scout", text=text, threshold=1, occurred_at=when))
+    return await service.remember(
+        Candidate(user_id=user_id, agent_id="scout", text=text, threshold=1, occurred_at=when)
+    )
 
 
 async def no_live_duplicates(dsn: str) -> None:
@@ -60,12 +65,12 @@ async def test_every_order_of_telling_leads_to_the_same_answers(
     orders = list(itertools.permutations(story))
     for number, order in enumerate(orders[:: 1 if len(orders) < 7 else 5]):  # of the longer ones some
         user = f"ann {number}"
-        for place, at in order:
-            await tell(service, places[place], user_id=user, at=at)
+        for place, when in order:
+            await tell(service, places[place], user_id=user, at=when)
         assert await all_listed(service, user_id=user) == [places[story[-1][0]]], order
         assert await found(service, places[0], user_id=user) == [places[story[-1][0]]]
-        for (place, start), after in itertools.pairwise([*story, (0, 11)]):
-            for at in (start, after[1] - 0.5):
+        for (place, start), (_, end) in itertools.pairwise([*story, (0, 11)]):
+            for at in (float(start), end - 0.5):
                 assert await found(service, places[0], user_id=user, as_of=day(at)) == [places[place]], (order, at)
         assert await found(service, places[0], user_id=user, as_of=day(0.5)) == []
     await no_live_duplicates(dsn)
@@ -107,7 +112,7 @@ async def test_what_is_current_until_a_known_day_is_corrected_as_what_is_current
         if order.index((here, 0)) > order.index((other, 1)):
             continue
         user, start = f"ann {order}", clock()
-        ids = {}
+        ids: dict[str, UUID | None] = {}
         for text, days in order:
             when = start + timedelta(days=days) if days == 10 else None
             clock.now = max(clock(), start + timedelta(days=0 if days == 10 else days))
@@ -119,6 +124,34 @@ async def test_what_is_current_until_a_known_day_is_corrected_as_what_is_current
             )  # fmt: skip
             ids[text] = done.id
         assert await all_listed(service, user_id=user) == [other], order
-        for days, expected in [(0, here), (0.5, here), (1, other), (9, other), (10, there), (40, there)]:
-            assert await found(service, here, user_id=user, as_of=start + timedelta(days=days)) == [expected], order
+        for offset, expected in [(0.0, here), (0.5, here), (1, other), (9, other), (10, there), (40, there)]:
+            assert await found(service, here, user_id=user, as_of=start + timedelta(days=offset)) == [expected], order
         clock.now = start + timedelta(days=30)
+
+
+@pytest.mark.parametrize(
+    ("home", "away", "again"),
+    [
+        ("I live in Lima.", "I live in Quito now.", "I live in Lima again."),
+        ("我住在成都。", "我现在住在重庆。", "我又住在成都。"),
+        ("福岡に住んでいます。", "今は札幌に住んでいます。", "再び福岡に住んでいます。"),
+        ("私は福岡に住んでいます。", "私は今は札幌に住んでいます。", "私はまた福岡に住んでいます。"),
+    ],
+)
+async def test_that_something_is_so_again_says_no_more_than_that_it_is_so(
+    real: MemoryService, clock: FrozenClock, home: str, away: str, again: str
+) -> None:
+    for told in (home, again):
+        await tell(real, told, user_id="ann")
+    assert await all_listed(real) == [home]
+    for told, outcome in [(away, "superseded"), (again, "superseded"), (home, "merged"), (again, "merged")]:
+        clock.advance(days=1)
+        assert (await tell(real, told, user_id="ann")).outcome == outcome
+    assert await all_listed(real) == [again]
+
+
+async def test_what_happens_again_has_happened_twice(database: Database, clock: FrozenClock) -> None:
+    service = make_service(database, clock)
+    for text in ("The disk of runner 3 was full.", "The disk of runner 3 was full again."):
+        event = Candidate(user_id="ann", agent_id="scout", text=text, threshold=1, memory_type="episodic")
+        assert (await service.remember(event)).outcome == "stored"

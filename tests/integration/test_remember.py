@@ -329,9 +329,12 @@ async def test_rules_take_over_when_the_model_is_down_and_the_answer_says_so(
     database: Database, clock: FrozenClock
 ) -> None:
     service = make_service(database, clock, condenser=FakeModel(None))
+    assert (await service.health())["llm"] == {"status": "ok"}
     done = await say(service, "I like green tea.")
     assert (done.outcome, done.scored_by) == ("stored", "rules")
     assert "did not answer" in done.reason
+    health = await service.health()
+    assert (health["status"], health["llm"]) == ("degraded", {"status": "degraded"})
 
 
 async def test_the_deadline_holds_for_rating_and_condensing_together(database: Database, clock: FrozenClock) -> None:

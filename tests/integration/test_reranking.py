@@ -110,12 +110,17 @@ async def test_without_its_answer_the_fused_order_stands_and_is_not_held(
     expected = await plain.search(request)
     reranker.state = state
     async with asyncio.timeout(20):
+        assert (await reranked.health())["status"] == "ok"
         assert await reranked.search(request) == expected
+        health = await reranked.health()
+        assert (health["status"], health["reranker"]) == ("degraded", {"status": "degraded"})
         explained = await reranked.search(replace(request, explain=True))
     assert {_told(hit.explanation)["outcome"] for hit in explained.hits} == {outcome}
     reranker.state = "up"
     first = await reranked.search(request)
     assert [hit.memory.content for hit in first.hits] == sorted((await found(plain, request.query)), key=len)[:3]
+    health = await reranked.health()
+    assert (health["status"], health["reranker"], "llm" in health) == ("ok", {"status": "ok"}, False)
     asked = len(reranker.seen)
     reranker.state = state
     assert await reranked.search(request) == first  # that one was scored, so it is held

@@ -189,8 +189,7 @@ def _health(options: argparse.Namespace, client: Memex, _: Mapping[str, str]) ->
 
 
 def _hit_document(hit: Hit) -> dict[str, Any]:
-    found = {"score": hit.score, **memory_document(hit.memory)}
-    found |= {"highlight": hit.highlight} if hit.highlight is not None else {}
+    found = {"score": hit.score, **memory_document(hit.memory), "highlight": hit.highlight}
     return found | ({"explanation": hit.explanation} if hit.explanation is not None else {})
 
 

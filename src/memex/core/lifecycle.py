@@ -51,6 +51,12 @@ _MERGED_BECAUSE = {
 }
 # Where one sentence goes on with another statement of the speaker.
 _ALSO_SAID = re.compile(r"(?:,|;)? and (?=(?:i|i'm|my|we|our)\b)|[,;，；、](?=我)", re.IGNORECASE)
+# That something is so again says that it is so.
+_AGAIN = re.compile(
+    r"\A(?:once again|again),? |,? (?:once again|once more|again)\b|"
+    r"(?<=[我他她们])(?:又|再次|重新)|\A又|(?:\A|(?<=は))また(?!は)、?|再び",
+    re.IGNORECASE,
+)
 # Who speaks of himself says so; a Japanese sentence without a topic is about its speaker.
 _OF_SELF = re.compile(
     r"\b(?:i|i'm|my|me|mine|myself)\b|我|咱|私|僕|俺|わたし|ぼく|自分|저는|나는|\A(?=.*[\u3041-\u309f])(?!.*は)",
@@ -227,7 +233,10 @@ def _known(
     """Return the merging into what says the same: of the time of the candidate, or of now if it is not `over`."""
     for one in sorted(near, key=lambda n: n.memory.valid_to is None):
         ended = one.memory.valid_to is not None and one.memory.valid_to <= now
-        how = relation(statement.text, one.memory.content, near=one.similarity >= same)
+        text, known = statement.text, one.memory.content
+        if one.memory.memory_type is not MemoryType.EPISODIC:  # what happens again is something else
+            text, known = _AGAIN.sub("", text), _AGAIN.sub("", known)
+        how = relation(text, known, near=one.similarity >= same)
         if how == "contains" and (statement.ended or ended):
             continue
         if how in _MERGED_BECAUSE and (ended or not over):
@@ -264,7 +273,8 @@ def what_stays(new: str, old: str) -> str | None:
 
 def informative(new: str, old: str) -> str:
     """Return the text that tells more: the one with more different terms; of equals the old one."""
-    return new if len(term_counts(new)[0]) > len(term_counts(old)[0]) else old
+    told = [len(term_counts(_AGAIN.sub("", text))[0]) for text in (new, old)]
+    return new if told[0] > told[1] else old
 
 
 def merged(old: Memory, new: NewMemory, at: datetime) -> tuple[NewMemory, tuple[str, ...], tuple[datetime, ...]]:

@@ -95,8 +95,8 @@ class HitOut(MemoryOut):
     """A memory that was found."""
 
     score: float = _doc("0 to 1, best first.", 0.8921)
-    highlight: str | None = Field(
-        None, description="The best passage of a long memory; null if it is the whole.", examples=["prefers concise responses"]
+    highlight: str | None = _doc(
+        "The best passage of a long memory; null if it is the whole.", "prefers concise responses"
     )
     explanation: dict[str, Any] | None = Field(
         None, description="How the score came about, when asked for.", examples=[{"similarity": 0.91, "recency": 0.85}]
@@ -162,6 +162,12 @@ class HealthOut(_Out):
     version: str = _doc("Version of memex.", "0.1.0")
     database: dict[str, Any] = _doc("State of the database.", {"status": "ok"})
     embedding: dict[str, Any] = _doc("The embedding model.", {"model": "multilingual-e5-small", "dim": 384})
+    llm: dict[str, Any] | None = Field(
+        None, description="The language model, if one is set, as it was when used last.", examples=[{"status": "ok"}]
+    )
+    reranker: dict[str, Any] | None = Field(
+        None, description="The reranker, likewise.", examples=[{"status": "degraded"}]
+    )
 
 
 class HealthProblemOut(ProblemOut):

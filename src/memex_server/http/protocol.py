@@ -34,7 +34,7 @@ class Protocol:
     async def health(self) -> Answer:
         """How the service is, which version of the protocol it speaks, and what it can do."""
         state = await self._service.health()
-        if state["status"] != "ok":
+        if state["status"] == "unavailable":
             raise Unavailable(state["database"].get("detail", "the database does not answer"))
         capabilities = {"lm": self._service.records.has_model, "levels": [level.value for level in Level]}
         return _wrapped(

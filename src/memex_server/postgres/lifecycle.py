@@ -56,7 +56,8 @@ class PostgresLifecycleRepo(PostgresRetractions):
                 stored, *_ = await self.store_within(connection, prepared, now)
                 new_id = stored.memory.id
                 for old_id, part_id in parted.items():
-                    await self._part(connection, shard, old_id, part_id, Ending(valid_from, new_id), now, new.agent_id)
+                    ending = Ending(valid_from, new_id)
+                    await self._part(connection, shard, old_id, part_id, ending, now=now, actor=new.agent_id)
                 endings = [(list(over), Ending(valid_from, new_id))] if over else []
                 endings += [([new_id], until)] if until else []
                 for ids, ending in endings:
@@ -76,7 +77,7 @@ class PostgresLifecycleRepo(PostgresRetractions):
             await connection.execute(self._cycle["begin"], shard, ending.by, ending.at)
 
     async def _part(
-        self, connection: Any, shard: int, old_id: UUID, part_id: UUID, ending: Ending, now: datetime, actor: str
+        self, connection: Any, shard: int, old_id: UUID, part_id: UUID, ending: Ending, *, now: datetime, actor: str
     ) -> None:
         """Make the time of a memory before its `ending` a memory of its own; it is true again when it was told next."""
         row = await connection.fetchrow(self._sql["lock"], old_id, None, None, False)  # noqa: FBT003
@@ -98,7 +99,11 @@ class PostgresLifecycleRepo(PostgresRetractions):
         await connection.execute(self._sql["first_versions"], shard, [part_id])
         for memory_id, action, why in [
             (part_id, "superseded", f"by {ending.by}; {old_id} tells it again of {after[0].isoformat()}"),
-            (old_id, "resumed", f"from {after[0].isoformat()} on; of before {part_id} tells, and {ending.by} of between"),
+            (
+                old_id,
+                "resumed",
+                f"from {after[0].isoformat()} on; of before {part_id} tells, and {ending.by} of between",
+            ),
         ]:
             await connection.execute(self._sql["next_versions"], shard, [memory_id], action, now, actor, why)
 
