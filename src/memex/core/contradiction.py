@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from .apart import of_another
 from .claims import MAX_COMPARED_CHARS, Relation, compared, units
 from .dimensions import Rule, Value
 from .facts import CHANGED, STATES, USED_FOR, Fact
@@ -64,6 +65,8 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
     now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
     if now.numbered and was.numbered and now.numbered.isdisjoint(was.numbered):
         return None  # door 1 is not door 2, whatever is said of them
+    if of_another(now.said, was.said):
+        return None
     same = _same_facts(now, was)
     if not alike:
         return _another_object(now, same)

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from .fold import canonical
 from .subject import head
 
-__all__ = ["refilled"]
+__all__ = ["NOW_EN", "NOW_JA", "NOW_ZH", "TOKEN_CJK", "TOKEN_EN", "refilled"]
 
 _MAX_CHARS = 100  # a longer text says more than one thing
 _MOST_WORDS = 3  # in the place of what it was before, in English
 _MOST_CHARS = 12  # the same in Chinese and Japanese
 
-_NOW_EN = re.compile(r"\b(?:now|nowadays|these days|currently)\b,? ?")
-_NOW_ZH = re.compile(canonical(r"现在|如今|目前|(?<=[我的])新的?(?=[\u3400-\u9fff])"))
-_NOW_JA = re.compile(canonical(r"今(?![後日回度週月年朝夜晩期季春夏秋冬])(?:では|は|の)?、?|現在(?:は|の)?、?|新しい"))
+NOW_EN = re.compile(r"\b(?:now|nowadays|these days|currently)\b,? ?")
+NOW_ZH = re.compile(canonical(r"现在|如今|目前|(?<=[我的])新的?(?=[\u3400-\u9fff])"))
+NOW_JA = re.compile(canonical(r"今(?![後日回度週月年朝夜晩期季春夏秋冬])(?:では|は|の)?、?|現在(?:は|の)?、?|新しい"))
 _AN = re.compile(r"\ban ")
 _NEW_EN = re.compile(r"\b((?:my|our|his|her|their|the)) (?:new|current) ")
-_TOKEN_EN = re.compile(r"\w+(?:['./:-]\w+)*")
-_TOKEN_CJK = re.compile(r"[a-z\d]+(?:[./:-][a-z\d]+)*|[\u3041-\u9fff\uac00-\ud7a3]|[,、]")
+TOKEN_EN = re.compile(r"\w+(?:['./:-]\w+)*")
+TOKEN_CJK = re.compile(r"[a-z\d]+(?:[./:-][a-z\d]+)*|[\u3041-\u9fff\uac00-\ud7a3]|[,、]")
 # Of these there may be several: what comes to one ends no other. Of "use" only for what it is used tells.
 _SEVERAL_EN = re.compile(
     r"\b(?:ha(?:ve|s)|got|own|like|love|enjoy|prefer|speak|know|play|read|want|need|see|watch|eat|collect|learn|stud(?:y|ie)|visit|follow|"
@@ -75,21 +75,21 @@ def refilled(new: str, old: str, *, named: bool) -> bool:
     if max(len(new), len(old)) > _MAX_CHARS:
         return False
     if new.isascii() and old.isascii():
-        told = _NEW_EN.sub(r"\1 ", _NOW_EN.sub("", new))
+        told = _NEW_EN.sub(r"\1 ", NOW_EN.sub("", new))
         return told != new and _english(
-            *_parted(*(_TOKEN_EN.findall(_AN.sub("a ", side)) for side in (told, old))), named=named
+            *_parted(*(TOKEN_EN.findall(_AN.sub("a ", side)) for side in (told, old))), named=named
         )
     if _KANA.search(new) or _KANA.search(old):
-        told = _NOW_JA.sub("", new)
+        told = NOW_JA.sub("", new)
         sides = (
             _IS_JA.sub("です", _BECAME_JA.sub("", _SELF_JA.sub("", side))) if _nominal(side) else _SELF_JA.sub("", side)
             for side in (told, old)
         )
-        return told != new and _japanese(*_parted(*(_TOKEN_CJK.findall(side) for side in sides)))
-    if (mark := _NOW_ZH.search(new)) is None:
+        return told != new and _japanese(*_parted(*(TOKEN_CJK.findall(side) for side in sides)))
+    if (mark := NOW_ZH.search(new)) is None:
         return False
-    told = _NOW_ZH.sub("", new)
-    before, *rest = _parted(*(_TOKEN_CJK.findall(side) for side in (told, old)))
+    told = NOW_ZH.sub("", new)
+    before, *rest = _parted(*(TOKEN_CJK.findall(side) for side in (told, old)))
     doing = "".join(before)[len(new[: mark.start()].replace(" ", "")) :]  # both have it after "now"
     return not _ADVERB_ZH.match(doing) and _chinese(before, *rest)
 

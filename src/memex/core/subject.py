@@ -7,7 +7,7 @@ import re
 from .claims import units
 from .fold import canonical
 
-__all__ = ["GENERIC", "head", "numbered", "people"]
+__all__ = ["GENERIC", "head", "is_verb", "numbered", "people"]
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
@@ -53,6 +53,7 @@ _VERBS = (
     r"stands|belongs|lands|graduated|rewrote|upgraded|swapped|passed|handed|said|says|should|must|may|only|still|currently|rents?|"
     r"covers|inherited|traded|goes|stays|sleeps?|wakes?|commutes?|rides?|exports?|publishes|targets|supports?|requires?|follows?)"
 )
+_VERB_EN = re.compile(rf"{_VERBS}|\w{{2,}}[^\W\d'su]s|are|led")
 _HEAD_EN = re.compile(
     rf"^{_ADVERBS}(?:(?P<self>i|we|user|the user|i'\w+|we'\w+|you|me|us|it|it's|that|that's|this|there|there's|they|he|she)\b(?!')|"
     rf"(?P<noun>[\w'./ -]{{1,48}}?)) ?\b{_VERBS}\b"
@@ -120,6 +121,11 @@ def numbered(clause: str) -> frozenset[str]:
         end = end or (0 if _OWN_ZH.match(clause) else _FIRST_CHARS)
         found = (m for m in _NUMBERED.finditer(clause) if m.start() < end)
     return frozenset(m["after"] or m["beside"] or m["before"] for m in found)
+
+
+def is_verb(word: str) -> bool:
+    """Whether an English word may be the verb of somebody or something: one of the list, or in the third person."""
+    return _VERB_EN.fullmatch(word) is not None
 
 
 def _subject(clause: str) -> re.Match[str] | None:

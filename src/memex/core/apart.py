@@ -1,0 +1,131 @@
+"""Whether two statements of one frame are about different things: another subject, and something else said of it.
+
+"Server A has 64 GB", "server B has 128 GB now"; "Ann reviews Ben's code", "Ben reviews Ann's code now". Who corrects
+changes one place of what was said: where the subject is another one and so is the rest, both statements may be true.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from .fold import canonical
+from .frames import NOW_EN, NOW_JA, NOW_ZH, TOKEN_CJK, TOKEN_EN
+from .stem import stem
+from .subject import is_verb, people
+
+__all__ = ["of_another"]
+
+_MAX_CHARS = 100  # a longer text says more than one thing
+_MOST_WORDS = 7  # of a subject in English
+_KANA = re.compile("[\u3041-\u30fa]")
+_SENTENCE_END = re.compile(r"[!?;。\n]+|\.(?=\s|$)")
+_PRONOUNS = frozenset(
+    "i i'm i've we we're we've user you he she they it it's that this there he's she's they're what who".split()
+)
+_DETERMINERS = frozenset("the a an my our user's new current old this that's of".split())
+_ADVERBS = frozenset("already just only also still usually always often mostly currently recently lately today".split())
+_BE = frozenset("is are was were am".split())
+_NO_NOUN = frozenset("in on at for with from by to and or but because since if when as than not no".split())
+_SELF_ZH = re.compile(canonical("^(?:我们|咱们|我|用户|主人|咱)"))
+_OWN_ZH = re.compile(canonical("^(?:我们|咱们|我|用户|主人|咱)的?"))
+# What tells that a subject is over, whatever the verb is; and words of change, which stand for another verb.
+_VERB_ZH = re.compile(canonical("[是在有用由改换搬到去叫说归跑住做开换迁变为从被把将给向和跟不没了着过]"))
+_IDLE_ZH = re.compile(canonical("^[都也就还仍又的已]+"))
+_BE_ZH = re.compile(canonical("^[是在有为叫]"))
+_SELF_JA = re.compile(canonical("^(?:私たち|私|僕|俺|うち|ユーザー)(?:の|、|$)"))
+_SUBJECT_JA = re.compile(canonical("^(?P<noun>[^は、]{1,24}?)は、?(?P<rest>[^、]+)$|^(?P<actor>[^はが、]{1,24})が(?P<doing>[^は、]+)$"))
+_WHEN_JA = re.compile(canonical("^(?:最近|以前|これから|今後|もう|毎[朝日週月晩]|普段|いつも|平日|休日|通常)(?:は|の|、)*"))
+_END_JA = re.compile(canonical("(?:です|だ|である|でした|だった)$"))
+
+
+def of_another(new: str, old: str) -> bool:
+    """Whether the folded `new` says of another thing or person what `old` says of one, with something else said."""
+    sides = [_SENTENCE_END.split(side.strip(" .!?。\n")) for side in (new, old)]
+    if max(map(len, (new, old))) > _MAX_CHARS or any(len(side) > 1 for side in sides):
+        return False
+    one, other = (side[0].strip() for side in sides)
+    if one.isascii() and other.isascii():
+        return _english(*([w for w in TOKEN_EN.findall(NOW_EN.sub("", side))] for side in (one, other)))
+    if _KANA.search(one) or _KANA.search(other):
+        return _japanese(*(_SELF_JA.sub("", _WHEN_JA.sub("", NOW_JA.sub("", side))) for side in (one, other)))
+    return _chinese(one, other)
+
+
+def _english(new: Sequence[str], old: Sequence[str]) -> bool:
+    one, other = ([word for word in side if word not in _ADVERBS] for side in (new, old))
+    if not one or not other or {one[0], other[0]} & _PRONOUNS:
+        return False
+    at = next(
+        ((i, other.index(w, 1)) for i, w in enumerate(one) if 0 < i <= _MOST_WORDS and is_verb(w) and w in other[1:]),
+        None,
+    )
+    if at is None or at[1] > _MOST_WORDS:
+        return False
+    (subject, rest), (was, was_rest) = (one[: at[0]], one[at[0] + 1 :]), (other[: at[1]], other[at[1] + 1 :])
+    if any(word in _NO_NOUN or word in _BE for word in (subject[-1], was[-1])) or _BE & {*subject, *was}:
+        return False
+    labels, olds = _nouns(subject), _nouns(was)
+    if labels == olds or not labels or not olds:
+        return False
+    longer, shorter = max(subject, was, key=len), min(subject, was, key=len)
+    if labels < olds or olds < labels:
+        return f"{shorter[-1]}'s" in longer and (
+            one[at[0]] not in _BE or people(" ".join(subject)) != people(" ".join(was))
+        )
+    if one[at[0]] in _BE and (olds == _nouns(rest) or labels == _nouns(was_rest)):
+        return False  # "Oslo is my home", "my home is Rome"
+    said, before = _nouns(rest), _nouns(was_rest)
+    return not said <= before and not before <= said
+
+
+def _nouns(words: Sequence[str]) -> set[str]:
+    """Return the words of a phrase without its determiners; a letter at its end is a name: server a."""
+    kept = [w for n, w in enumerate(words) if w not in _DETERMINERS or (w == "a" and n and n + 1 == len(words))]
+    return {stem(word.removesuffix("'s")) for word in kept}
+
+
+def _chinese(new: str, old: str) -> bool:
+    marked = NOW_ZH.search(new)
+    told, was = (NOW_ZH.sub("", side) for side in (new, old))
+    at = marked.start() if marked else 0
+    for side in (told, was):
+        own = _SELF_ZH.match(side)
+        if own and not people(side[own.end() : own.end() + 4]) and canonical("的") != side[own.end() : own.end() + 1]:
+            return False  # it is about the owner of the memory
+    subject, doing = told[:at], _IDLE_ZH.sub("", told[at:])
+    start = was.find(doing[0], 1) if subject and doing and not doing[0].isdigit() else -1
+    if start > 0:
+        subject, before = (_OWN_ZH.sub("", part) for part in (subject, was[:start]))
+        return _other_subject(subject, before, doing[1:], was[start + 1 :], be=_BE_ZH.match(doing) is not None)
+    one, other = (TOKEN_CJK.findall(_OWN_ZH.sub("", side)) for side in (told, was))
+    steps = [step for step in SequenceMatcher(None, one, other, autojunk=False).get_opcodes()]
+    changed = [step for step in steps if step[0] != "equal"]
+    if len(changed) < 2 or any(step[0] != "replace" for step in changed):
+        return False
+    _, a, b, c, d = changed[0]
+    return not _VERB_ZH.search("".join([*one[:b], *other[c:d]]))
+
+
+def _other_subject(subject: str, before: str, rest: str, was_rest: str, *, be: bool) -> bool:
+    """Whether two subjects in Chinese or Japanese are different ones, and what is said of each is something else."""
+    if not subject or not before or subject == before or rest == was_rest:
+        return False
+    shorter, longer = sorted((subject, before), key=len)
+    if shorter in longer:
+        owned = longer.startswith((shorter + canonical("的"), shorter + "の"))
+        return owned and (not be or people(subject) != people(before))
+    # "Rome is my home", "my home is Oslo" are about one thing.
+    return not (be and (subject == _END_JA.sub("", was_rest) or before == _END_JA.sub("", rest)))
+
+
+def _japanese(new: str, old: str) -> bool:
+    one, other = _SUBJECT_JA.match(new), _SUBJECT_JA.match(old)
+    if one is None or other is None:
+        return False
+    (subject, rest), (before, was_rest) = ((m["noun"] or m["actor"], m["rest"] or m["doing"]) for m in (one, other))
+    be = [_END_JA.search(side) is not None for side in (rest, was_rest)]
+    if be[0] != be[1] or (not be[0] and rest[-3:] != was_rest[-3:]):
+        return False
+    return _other_subject(subject, before, rest, was_rest, be=be[0])
