@@ -25,18 +25,18 @@ _PRONOUNS = frozenset(
     "i i'm i've we we're we've user you he she they it it's that this there he's she's they're what who".split()
 )
 _DETERMINERS = frozenset("the a an my our user's new current old this that's of".split())
-_ADVERBS = frozenset("already just only also still usually always often mostly currently recently lately today".split())
+_ADVERBS = frozenset("actually correction already just only also still usually always often mostly recently lately today".split())
 _BE = frozenset("is are was were am".split())
 _NO_NOUN = frozenset("in on at for with from by to and or but because since if when as than not no".split())
 _SELF_ZH = re.compile(canonical("^(?:我们|咱们|我|用户|主人|咱)"))
-_OWN_ZH = re.compile(canonical("^(?:我们|咱们|我|用户|主人|咱)的?"))
+_OWN_ZH = re.compile(canonical("^(?:其实|实际上|更正:?)?,?(?:我们|咱们|我|用户|主人|咱)?的?"))
 # What tells that a subject is over, whatever the verb is; and words of change, which stand for another verb.
 _VERB_ZH = re.compile(canonical("[是在有用由改换搬到去叫说归跑住做开换迁变为从被把将给向和跟不没了着过]"))
 _IDLE_ZH = re.compile(canonical("^[都也就还仍又的已]+"))
 _BE_ZH = re.compile(canonical("^[是在有为叫]"))
 _SELF_JA = re.compile(canonical("^(?:私たち|私|僕|俺|うち|ユーザー)(?:の|、|$)"))
 _SUBJECT_JA = re.compile(canonical("^(?P<noun>[^は、]{1,24}?)は、?(?P<rest>[^、]+)$|^(?P<actor>[^はが、]{1,24})が(?P<doing>[^は、]+)$"))
-_WHEN_JA = re.compile(canonical("^(?:最近|以前|これから|今後|もう|毎[朝日週月晩]|普段|いつも|平日|休日|通常)(?:は|の|、)*"))
+_WHEN_JA = re.compile(canonical("^(?:(?:実|最近|以前|これから|今後|もう|毎[朝日週月晩]|普段|いつも|平日|休日|通常)(?:は|の|、)*)+"))
 _END_JA = re.compile(canonical("(?:です|だ|である|でした|だった)$"))
 
 

@@ -12,9 +12,11 @@ from .apart import of_another
 from .claims import MAX_COMPARED_CHARS, Relation, compared, units
 from .dimensions import Rule, Value
 from .facts import CHANGED, STATES, USED_FOR, Fact
-from .frames import refilled
+from .frames import both_hold, refilled
+from .fold import canonical
 from .kinds import about_answers, named
 from .reading import Statement
+from .states import unlike
 from .subject import GENERIC
 from .wording import (
     BECOMES,
@@ -88,7 +90,9 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
         return f"another {kind}"
     # Who is told of has to be the same where both texts say it, and what is told of him something else.
     apart = any(a.predicate == b.predicate and (a.subject != b.subject or a.object == b.object) for a, b in same)
-    return None if related != "other" or apart else _told_otherwise(now, was) or _refilled(now, was)
+    if related != "other" or apart or both_hold(now.said, was.said):
+        return None
+    return _told_otherwise(now, was) or _refilled(now, was)
 
 
 def _refilled(now: Statement, was: Statement) -> str | None:
@@ -128,9 +132,14 @@ def _same_facts(now: Statement, was: Statement) -> list[tuple[Fact, Fact]]:
 
 def _another_object(now: Statement, same: list[tuple[Fact, Fact]]) -> str | None:
     for fact, other in same:
+        if fact.predicate == "is" and unlike(fact.spelled, other.spelled) and not fact.subject & _COLOURS:
+            continue
         if fact.subject == other.subject and not fact.agrees(other) and (fact.predicate != USED_FOR or now.corrects):
             return f"the same subject {fact.predicate} something else"
     return None
+
+
+_COLOURS = frozenset(canonical("colour color 颜 色").split())
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
@@ -193,6 +202,8 @@ def _other_value(now: Statement, was: Statement) -> str | None:
     for kind in dict.fromkeys(value.kind for value in was.values):
         olds = [value for value in was.values if value.kind == kind]
         news = [value for value in telling if value.kind == kind and now.holds(value)]
+        if olds[0].rule is Rule.TOOL and both_hold(now.said, was.said):
+            continue
         if not news or {v.value for v in news} & {v.value for v in olds} or not all(was.holds(v) for v in olds):
             continue
         if _ends_value(now, was, olds[0], news[0]):
@@ -212,7 +223,7 @@ def _ends_value(now: Statement, was: Statement, one: Value, other: Value) -> boo
     if not now.changes:
         return False
     if one.rule is Rule.SHAPE:
-        return _another_shape(now, was, one.kind, rest)
+        return _another_shape(now, was, one, rest)
     if now.head and was.head and not (was.head <= now.units or now.head <= was.units):
         return False
     return rest <= now.units or not told
@@ -228,7 +239,7 @@ def _another_manner(now: Statement, was: Statement, one: Value, other: Value, *,
     return wished and LIKED.search(was.said) is not None and LIKED.search(now.said) is not None
 
 
-def _another_shape(now: Statement, was: Statement, kind: str, rest: frozenset[str]) -> bool:
+def _another_shape(now: Statement, was: Statement, value: Value, rest: frozenset[str]) -> bool:
     most = 0.0 if now.said.isascii() else 1.0
     about = any(
         _weight(subject - NEWNESS - GENERIC - was.units) <= (1.0 if was.head and was.head <= subject else most)
@@ -236,10 +247,13 @@ def _another_shape(now: Statement, was: Statement, kind: str, rest: frozenset[st
     )
     if not about or _scopes(now) != _scopes(was):
         return False
-    if kind == "amount" and not rest:
+    if value.kind == "time" and not rest:
+        doing = was.units - units(was.said[slice(*value.span)])
+        return bool(doing) and doing <= now.units
+    if value.kind == "amount" and not rest:
         uncounted = {unit for unit in was.units if not _DIGIT_OR_COUNT.search(unit)}
         return uncounted <= now.units | DOING_WORDS and bool(was.units & now.units)
-    return rest <= now.units if rest else kind in {"mail", "phone", "url"}
+    return rest <= now.units if rest else value.kind in {"mail", "phone", "url"}
 
 
 def _scopes(reading: Statement) -> set[str]:

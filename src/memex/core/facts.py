@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from .claims import units
 from .fold import canonical
+from .frames import NOW_JA, NOW_ZH
 from .subject import head, people
 
 __all__ = ["CHANGED", "STATES", "USED_FOR", "Fact", "facts"]
@@ -187,8 +188,22 @@ _PREDICATES_JA: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "works for",
         _rx(
-            r"(?:^|[、。 ])(?:今は)?(?:(?P<s>[^、。]{1,6}?)は)?(?:今は)?(?P<o>[^、。は]{1,12}?)(?:で働い|に勤め|"
+            r"(?:^|[、。 ])(?:今は)?(?:(?P<s>[^、。]{1,6}?)は)?(?:今は)?(?P<o>[^、。は]{1,12}?)(?:で働い|に勤[め務]|"
             r"に転職|に入社|に移籍)"
+        ),
+    ),
+    (
+        "works at",
+        _rx(
+            r"(?:^|[、。 ])(?:(?P<s>[^、。]{1,6}?)[はが])?(?P<o>[^、。はがで]{1,10}?(?:支社|支店|本社|本店|支部|営業所|事業所|研究所|工場|拠点|オフィス))"
+            r"(?:で働い|で勤務|に(?:勤[め務]|移[っり]|異動|転勤|配属))"
+        ),
+    ),
+    (
+        "works in",
+        _rx(
+            r"(?:^|[、。 ])(?:(?P<s>[^、。]{1,6}?)[はが])?(?P<o>[^、。はがで]{1,10}?(?:部|課|室|チーム))"
+            r"(?:で働い|で勤務|に(?:所属|勤務|移[っり]|異動|配属))"
         ),
     ),
     ("is", _rx(r"(?P<o>[^、。はを]{1,8})を(?P<s>専攻|専門)")),
@@ -272,6 +287,8 @@ _NEEDS = {
         "lives": "liv mov relocat based 住 搬 定居 引 転居 戻",
         "works": "work 当 とし をし",
         "works for": "work start join job 上班 工作 任职 做 跳槽 入职 加入 换到 働 勤 転職 入社 移籍",
+        "works at": "に移 異動 転勤 配属 で働 勤",
+        "works in": "に移 異動 配属 で働 勤 所属",
         USED_FOR: "for",
         "studies": "stud major 专业",
         "deploys to": "deploy",
@@ -293,13 +310,13 @@ def facts(said: str, *, loosely: bool = False) -> list[Fact]:
     """
     # What is Japanese with kana means something else in Chinese: "…在住" is in 现在住在, too.
     if re.search(r"[\u3041-\u30fa]", said):
-        table, loose = _PREDICATES_JA, _LOOSE_JA
+        table, loose, told = _PREDICATES_JA, _LOOSE_JA, NOW_JA.sub("", said)
     elif re.search(r"[\u3400-\u9fff]", said):
-        table, loose = _PREDICATES_ZH, _LOOSE_ZH
+        table, loose, told = _PREDICATES_ZH, _LOOSE_ZH, NOW_ZH.sub("", said)
     else:
-        table, loose = _PREDICATES, _LOOSE
+        table, loose, told = _PREDICATES, _LOOSE, said
     found = []
-    for whole in re.split(r"[!?\n;]|[.](?=\s|$)", said):
+    for whole in re.split(r"[!?\n;]|[.](?=\s|$)", told):
         sentence = whole[:_MAX_SENTENCE_CHARS]
         matches = [
             (predicate, pattern.search(sentence))

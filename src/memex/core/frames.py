@@ -10,9 +10,10 @@ import re
 from collections.abc import Sequence
 
 from .fold import canonical
+from .states import COLOUR, unlike
 from .subject import head
 
-__all__ = ["NOW_EN", "NOW_JA", "NOW_ZH", "TOKEN_CJK", "TOKEN_EN", "refilled"]
+__all__ = ["NOW_EN", "NOW_JA", "NOW_ZH", "TOKEN_CJK", "TOKEN_EN", "both_hold", "owned", "refilled"]
 
 _MAX_CHARS = 100  # a longer text says more than one thing
 _MOST_WORDS = 3  # in the place of what it was before, in English
@@ -37,9 +38,18 @@ _SEVERAL_JA = re.compile(
         "(?<!て)あ[りる]|(?<!て)い[るま]$"
     )
 )
+# Of these there are several for certain, whatever is told of them.
+_MANY_EN = re.compile(
+    r"\b(?:(?:speak|know|like|love|enjoy|own|have|play|read|learn|collect|eat|cook|understand|hate|watch)(?:s|es|ing)?|has|got|"
+    r"(?:fluent|interested) in|(?:good|bad) at|familiar with)(?: (?:a|the|some|my|our|how to|about))*$"
+)
+_MANY_ZH = re.compile(canonical("(?:[会懂有爱学读养说]|会[写用做弹拉说打修画]|喜欢|认识|熟悉|擅长|精通)$"))
+_MANY_JA = re.compile(canonical("[がも](?:好き|嫌い|でき|話せ|書け|弾け|使え|わか|得意|読め)|[をも](?:勉強|学[んび]|習[いっ]|話[しす]|飼)|に興味"))
+_COUNTS = frozenset("one two three four five six seven eight nine ten twelve weekly daily monthly".split())
 # With its verb it makes another verb, or it tells where or how.
 _OTHER_VERB_ZH = re.compile(canonical("开[始心会玩放发学口店源工门花]|.[在到着过不得了]"))
 _STATE_JA = re.compile(canonical("(?:中|不在|休み|済み|前|後)$"))
+_PERSON_JA = re.compile(canonical("さん|くん|ちゃん|様|氏|先生"))  # before it stands a name: 田中さん
 _USES = re.compile(canonical(r"\bus(?:e|es|ing)$|用$"))
 _IS_EN = re.compile(r"\b(?:am|is|are|'m|'s|'re)$")
 _SELF_IS = re.compile(
@@ -50,20 +60,39 @@ _SELF_IS = re.compile(
 )
 _SELF_EN = re.compile(r"(?:i|we|user) \w+")
 _ADVERB_ZH = re.compile(canonical("^(?:每[天周月年晚早]|经常|通常|一般|一直|都|也|很|还|就|在|的|是不是)*$"))
-_ARTICLE = re.compile(r" (?:a|the|my|our)$")
+_ARTICLE = re.compile(r" (?:a|the|my|our|dr|mr|mrs|ms|prof)$")
 _JOINING_EN = frozenset("a an the to at in on for with from of by my our no not as and or".split())
-_COLOUR = re.compile(
-    canonical(
-        r"(?:(?:light|dark|bright|pale) )?"
-        r"(?:red|blue|green|yellow|black|white|gr[ae]y|brown|blonde?|pink|purple|orange|silver|gold(?:en)?)|"
-        r"[深浅]?[红蓝绿黄黑白灰棕褐粉紫橙银金]色?的?|[黒白赤青黄緑茶紫紺]色?い?|ピンク|オレンジ|グレー"
-    )
-)
 _SELF_JA = re.compile(canonical(r"^(?:私たち|私|僕|俺|うち|ユーザー)[のは]、?"))
 _BECAME_JA = re.compile(canonical(r"[にと]な(?:りました|った|っています|っている)$"))
 _IS_JA = re.compile(canonical(r"(?:です|だ|である)?$"))
+# What one rides for a minute or a journey, not as one's way to go.
+_PASSING = re.compile(
+    canonical(r"\b(?:elevator|escalator|lift|plane|airplane|ferris wheel|roller ?coaster)\b|电梯|扶梯|飞机|过山车|"
+              "エレベーター|エスカレーター|飛行機|観覧車|コースター")
+)
+# "I have a new dentist, Dr. Moreau" is of whom one has one.
+_HAS_NEW_EN = re.compile(
+    r"^(?:i|we|user)(?:'ve| have| has)?(?: now)?(?: got| have| has| found| hired)? a new "
+    r"(?!(?:\w+ )?(?:friend|cat|dog|pet|colleague|co-?worker|teammate|neighbou?r|client|customer|cousin|hobby|book|song|game|project|task|"
+    r"brother|sister|child|son|daughter|nephew|niece|grand\w+|student|intern|employee)\b)(\w+(?: \w+)?)"
+    r"(?: now)?(?:[,:;]| -| called| named)(?: (?:his|her|its|their) name is| called| named)? "
+)
+_HAS_NEW_ZH = re.compile(
+    canonical(
+        "^(?:我|我们|用户)(?:现在)?(?:有|换|找|来)了?(?:一?[个位台辆])?新的?(?!(?:朋友|同事|猫|狗|宠物|邻居|客户|同学|学生|爱好|游戏))"
+        "([\u3400-\u9fff]{1,5})[,:](?:他|她|它)?(?:叫|是)?"
+    )
+)
+_OURS = re.compile(r"^(?:our|user's|the user's) ")
 _TOPIC = re.compile("[はがもの、,]")
 _KANA = re.compile("[\u3041-\u30fa]")
+
+
+def owned(told: str) -> str:
+    """Return a folded text with "my new dentist is Dr. Moreau" for "I have a new dentist, Dr. Moreau"."""
+    if told.isascii():
+        return _HAS_NEW_EN.sub(r"my new \1 is ", told)
+    return _HAS_NEW_ZH.sub(canonical(r"我的新\1是"), told)
 
 
 def refilled(new: str, old: str, *, named: bool) -> bool:
@@ -71,27 +100,71 @@ def refilled(new: str, old: str, *, named: bool) -> bool:
 
     `named`: what it is said to be is a name in both, so that it tells who or which, not how something is.
     """
+    framed = _framed(new, old)
+    if framed is None:
+        return False
+    language, parts = framed
+    if len({_PASSING.search("".join(side)) is None for side in parts[1:3]}) > 1:
+        return False
+    if language == "en":
+        return _english(*parts, named=named)
+    return (_japanese if language == "ja" else _chinese)(*parts)
+
+
+def both_hold(new: str, old: str) -> bool:
+    """Whether the folded texts differ in one place, where the one thing does not exclude the other.
+
+    Of what one knows, speaks, plays or owns there may be several; a colour is no fault.
+    """
+    framed = _framed(new, old)
+    if framed is None:
+        return False
+    language, (before, one, other, after) = framed
+    if not one or not other or len(before) < 2:
+        return False
+    if language == "en":
+        frame = " ".join(before)
+        parts = [{*re.split("[ -]", " ".join(side))} for side in (one, other)]
+        if _IS_EN.search(_ARTICLE.sub("", frame)):
+            return not after and unlike(*(" ".join(side) for side in (one, other)))
+        counted = any(any(map(str.isdigit, side)) or side & _COUNTS for side in parts for side in [{*side}])
+        return not counted and (not after or after[0] in _JOINING_EN) and _MANY_EN.search(frame) is not None
+    rest = "".join(after)
+    if language == "ja":
+        how = unlike(*("".join([*side, *after]) for side in (one, other)))
+        return (before[-1] == "は" and how) or _MANY_JA.match(rest) is not None
+    frame = "".join(before)
+    if unlike(*("".join([*side, *after]) for side in (one, other))):
+        return True
+    return len(rest) < 2 and _MANY_ZH.search(frame) is not None
+
+
+def _framed(new: str, old: str) -> tuple[str, tuple[list[str], list[str], list[str], list[str]]] | None:
+    """Return the language, and how two texts are alike beside one place; None if the new one is not of now."""
     new, old = new.rstrip(" .!。"), old.rstrip(" .!。")
     if max(len(new), len(old)) > _MAX_CHARS:
-        return False
+        return None
     if new.isascii() and old.isascii():
         told = _NEW_EN.sub(r"\1 ", NOW_EN.sub("", new))
-        return told != new and _english(
-            *_parted(*(TOKEN_EN.findall(_AN.sub("a ", side)) for side in (told, old))), named=named
-        )
+        if told == new:
+            return None
+        sides = (_OURS.sub("my ", _AN.sub("a ", side)) for side in (told, old))
+        return "en", _parted(*(TOKEN_EN.findall(side) for side in sides))
     if _KANA.search(new) or _KANA.search(old):
         told = NOW_JA.sub("", new)
+        if told == new:
+            return None
         sides = (
-            _IS_JA.sub("です", _BECAME_JA.sub("", _SELF_JA.sub("", side))) if _nominal(side) else _SELF_JA.sub("", side)
+            _IS_JA.sub("です", _BECAME_JA.sub("", _SELF_JA.sub("", side)), count=1) if _nominal(side) else _SELF_JA.sub("", side)
             for side in (told, old)
         )
-        return told != new and _japanese(*_parted(*(TOKEN_CJK.findall(side) for side in sides)))
+        return "ja", _parted(*(TOKEN_CJK.findall(side) for side in sides))
     if (mark := NOW_ZH.search(new)) is None:
-        return False
+        return None
     told = NOW_ZH.sub("", new)
     before, *rest = _parted(*(TOKEN_CJK.findall(side) for side in (told, old)))
     doing = "".join(before)[len(new[: mark.start()].replace(" ", "")) :]  # both have it after "now"
-    return not _ADVERB_ZH.match(doing) and _chinese(before, *rest)
+    return None if _ADVERB_ZH.match(doing) else ("zh", (before, *rest))
 
 
 def _nominal(side: str) -> bool:
@@ -116,7 +189,7 @@ def _english(before: list[str], new: list[str], old: list[str], after: list[str]
         return bool(_SELF_EN.match(frame) or head(f"{frame} "))
     both = [" ".join([*side, *after]) for side in (new, old)]
     parts = [set(re.split("[ -]", side)) for side in both]
-    if parts[0] & parts[1] or all(_COLOUR.fullmatch(side) for side in both):
+    if parts[0] & parts[1] or all(COLOUR.fullmatch(side) for side in both):
         return True
     return named and not _SELF_IS.match(frame)
 
@@ -136,11 +209,11 @@ def _japanese(before: list[str], new: list[str], old: list[str], after: list[str
     frame, rest = "".join(before), "".join(after)
     if not new or not old or max(len("".join(new)), len("".join(old))) > _MOST_CHARS:
         return False
-    if any(_STATE_JA.search("".join(side)) for side in (new, old)):
+    if not _PERSON_JA.match(rest) and any(_STATE_JA.search("".join(side)) for side in (new, old)):
         return False
     if _TOPIC.search("".join([*new, *old])) or _SEVERAL_JA.search(rest):
         return False
-    if all(_COLOUR.fullmatch("".join(side)) for side in (new, old)):
+    if all(COLOUR.fullmatch("".join(side)) for side in (new, old)):
         return frame.endswith("は")
     if rest.endswith("です"):
         return frame.endswith("は")

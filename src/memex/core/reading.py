@@ -12,6 +12,7 @@ from .claims import Clause, clauses, said, units, units_of
 from .dimensions import Value, values
 from .facts import Fact, facts
 from .fold import canonical, fold
+from .frames import owned
 from .subject import GENERIC, head, numbered, people
 from .wording import ALSO, CHANGE, CORRECTING, DENIES, DOING_WORDS
 
@@ -33,7 +34,7 @@ class Statement:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.said = without_asides(said(text))
+        self.said = owned(without_asides(said(text)))
         self.short = self.said[:_MAX_READ_CHARS]
 
     @cached_property

@@ -97,7 +97,7 @@ def people(said: str) -> frozenset[str]:
 # A number within a subject that says which one it is: after the noun, or before it (1号门, 301房); a day, a time or
 # a count is none.
 _NUMBERED = _rx(
-    rf"(?:^|(?<=[\s'/-]))(?!(?:{_NO_NOUN})\b)[a-z]{{2,}} ?(?:no\.? ?|number |#)?(?P<after>\d[\w.]*)(?=$|'|,| (?:of|in|on|at|for|and|to|from|with)\b)",
+    rf"(?:^|(?<=[\s'/-]))(?!(?:{_NO_NOUN})\b)[a-z]{{2,}} ?(?:no\.? ?|number |#)?(?P<after>\d[a-z\d.]*)(?=$|'|,| (?:of|in|on|at|for|and|to|from|with)\b)",
     r"(?<=[\u30a1-\u30ff\u3400-\u9fff])(?<![年月周第])(?P<beside>\d+)(?![\d.]*(?:[年月日时時点分秒%个個次元円块人天回]|号(?![\u3400-\u9fff])|:))",
     r"(?<![\d月年.:-])(?P<before>\d+)(?=(?:号|番)(?![,。、的前后之以はがの是改开])[\u3400-\u9fff]|[房室栋棟楼班组路线線层階门])",
 )
