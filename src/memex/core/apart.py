@@ -35,7 +35,8 @@ _VERB_ZH = re.compile(canonical("[是在有用由改换搬到去叫说归跑住�
 _IDLE_ZH = re.compile(canonical("^[都也就还仍又的已]+"))
 _BE_ZH = re.compile(canonical("^[是在有为叫]"))
 _SELF_JA = re.compile(canonical("^(?:私たち|私|僕|俺|うち|ユーザー)(?:の|、|$)"))
-_SUBJECT_JA = re.compile(canonical("^(?P<noun>[^は、]{1,24}?)は、?(?P<rest>[^、]+)$|^(?P<actor>[^はが、]{1,24})が(?P<doing>[^は、]+)$"))
+_SUBJECT_JA = re.compile(canonical("^(?P<noun>[^は、]{1,24}?)は、?(?P<rest>[^、]+)$|^(?P<actor>[^はが、]{1,24})が(?P<doing>[^は、]+)$|"
+    "^(?P<thing>[^はがを、]{1,24}の[^はがを、]{1,12})を(?P<done>[^は、]+)$"))
 _WHEN_JA = re.compile(canonical("^(?:(?:実|最近|以前|これから|今後|もう|毎[朝日週月晩]|普段|いつも|平日|休日|通常)(?:は|の|、)*)+"))
 _END_JA = re.compile(canonical("(?:です|だ|である|でした|だった)$"))
 
@@ -100,6 +101,8 @@ def _chinese(new: str, old: str) -> bool:
         subject, before = (_OWN_ZH.sub("", part) for part in (subject, was[:start]))
         return _other_subject(subject, before, doing[1:], was[start + 1 :], be=_BE_ZH.match(doing) is not None)
     one, other = (TOKEN_CJK.findall(_OWN_ZH.sub("", side)) for side in (told, was))
+    if sorted(one) == sorted(other):
+        return one[0] != other[0]  # the same words, and somebody else does it
     steps = [step for step in SequenceMatcher(None, one, other, autojunk=False).get_opcodes()]
     changed = [step for step in steps if step[0] != "equal"]
     if len(changed) < 2 or any(step[0] != "replace" for step in changed):
@@ -124,7 +127,9 @@ def _japanese(new: str, old: str) -> bool:
     one, other = _SUBJECT_JA.match(new), _SUBJECT_JA.match(old)
     if one is None or other is None:
         return False
-    (subject, rest), (before, was_rest) = ((m["noun"] or m["actor"], m["rest"] or m["doing"]) for m in (one, other))
+    (subject, rest), (before, was_rest) = (
+        [part for part in match.groups() if part] for match in (one, other)
+    )
     be = [_END_JA.search(side) is not None for side in (rest, was_rest)]
     if be[0] != be[1] or (not be[0] and rest[-3:] != was_rest[-3:]):
         return False

@@ -90,6 +90,20 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
     (
+        "works at",
+        _rx(
+            rf"{_WHO}(?:'ve|'s)?(?: now| just| have| has| was| been| got)* (?:works? (?:at|in)|(?:moved|transferred|relocated|posted) to) the "
+            r"(?P<o>[\w ]+?) (?:branch|office|plant|site|store|lab|campus)\b"
+        ),
+    ),
+    (
+        "works in",
+        _rx(
+            rf"{_WHO}(?:'ve|'s)?(?: now| just| have| has| was| been| got)* (?:works? (?:at|in|on)|(?:moved|transferred) to|joined) the "
+            r"(?P<o>[\w ]+?) (?:department|team|division|unit)\b"
+        ),
+    ),
+    (
         USED_FOR,
         _rx(
             r"\b(?:we|i|user) (?:now |have )?(?:uses?|switched to|moved to|migrated to|changed to|"
@@ -287,8 +301,8 @@ _NEEDS = {
         "lives": "liv mov relocat based 住 搬 定居 引 転居 戻",
         "works": "work 当 とし をし",
         "works for": "work start join job 上班 工作 任职 做 跳槽 入职 加入 换到 働 勤 転職 入社 移籍",
-        "works at": "に移 異動 転勤 配属 で働 勤",
-        "works in": "に移 異動 配属 で働 勤 所属",
+        "works at": "office branch plant site store lab campus に移 異動 転勤 配属 で働 勤",
+        "works in": "department team division unit に移 異動 配属 で働 勤 所属",
         USED_FOR: "for",
         "studies": "stud major 专业",
         "deploys to": "deploy",

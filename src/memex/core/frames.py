@@ -15,6 +15,8 @@ from .subject import head
 
 __all__ = ["NOW_EN", "NOW_JA", "NOW_ZH", "TOKEN_CJK", "TOKEN_EN", "both_hold", "owned", "refilled"]
 
+_Parts = tuple[list[str], list[str], list[str], list[str]]
+
 _MAX_CHARS = 100  # a longer text says more than one thing
 _MOST_WORDS = 3  # in the place of what it was before, in English
 _MOST_CHARS = 12  # the same in Chinese and Japanese
@@ -41,9 +43,10 @@ _SEVERAL_JA = re.compile(
 # Of these there are several for certain, whatever is told of them.
 _MANY_EN = re.compile(
     r"\b(?:(?:speak|know|like|love|enjoy|own|have|play|read|learn|collect|eat|cook|understand|hate|watch)(?:s|es|ing)?|has|got|"
-    r"(?:fluent|interested) in|(?:good|bad) at|familiar with)(?: (?:a|the|some|my|our|how to|about))*$"
+    r"(?:fluent|interested) in|(?:good|bad) at|familiar with)(?: (?:a|the|some|my|our|how to|about))*$|"
+    r"\b(?:have|has|owns?) a \w+ in$"
 )
-_MANY_ZH = re.compile(canonical("(?:[会懂有爱学读养说]|会[写用做弹拉说打修画]|喜欢|认识|熟悉|擅长|精通)$"))
+_MANY_ZH = re.compile(canonical("(?:[会懂有爱学读养说]|会[写用做弹拉说打修画]|喜欢|认识|熟悉|擅长|精通)[小老阿]?$"))
 _MANY_JA = re.compile(canonical("[がも](?:好き|嫌い|でき|話せ|書け|弾け|使え|わか|得意|読め)|[をも](?:勉強|学[んび]|習[いっ]|話[しす]|飼)|に興味"))
 _COUNTS = frozenset("one two three four five six seven eight nine ten twelve weekly daily monthly".split())
 # With its verb it makes another verb, or it tells where or how.
@@ -58,11 +61,12 @@ _SELF_IS = re.compile(
         r"(?:我们?|用户|他|她|它)是?)$"
     )
 )
+_IS_ZH = re.compile(canonical("[是叫为][小老阿]?$"))
 _SELF_EN = re.compile(r"(?:i|we|user) \w+")
 _ADVERB_ZH = re.compile(canonical("^(?:每[天周月年晚早]|经常|通常|一般|一直|都|也|很|还|就|在|的|是不是)*$"))
 _ARTICLE = re.compile(r" (?:a|the|my|our|dr|mr|mrs|ms|prof)$")
 _JOINING_EN = frozenset("a an the to at in on for with from of by my our no not as and or".split())
-_SELF_JA = re.compile(canonical(r"^(?:私たち|私|僕|俺|うち|ユーザー)[のは]、?"))
+_SELF_JA = re.compile(canonical(r"^(?:私たち|私|僕|俺|うち|ユーザー)[のは]、?|^(?:担当|かかりつけ)の"))
 _BECAME_JA = re.compile(canonical(r"[にと]な(?:りました|った|っています|っている)$"))
 _IS_JA = re.compile(canonical(r"(?:です|だ|である)?$"))
 # What one rides for a minute or a journey, not as one's way to go.
@@ -103,8 +107,8 @@ def refilled(new: str, old: str, *, named: bool) -> bool:
     framed = _framed(new, old)
     if framed is None:
         return False
-    language, parts = framed
-    if len({_PASSING.search("".join(side)) is None for side in parts[1:3]}) > 1:
+    language, parts, idle = framed
+    if idle or len({_PASSING.search("".join(side)) is None for side in parts[1:3]}) > 1:
         return False
     if language == "en":
         return _english(*parts, named=named)
@@ -119,7 +123,7 @@ def both_hold(new: str, old: str) -> bool:
     framed = _framed(new, old)
     if framed is None:
         return False
-    language, (before, one, other, after) = framed
+    language, (before, one, other, after), _ = framed
     if not one or not other or len(before) < 2:
         return False
     if language == "en":
@@ -139,8 +143,8 @@ def both_hold(new: str, old: str) -> bool:
     return len(rest) < 2 and _MANY_ZH.search(frame) is not None
 
 
-def _framed(new: str, old: str) -> tuple[str, tuple[list[str], list[str], list[str], list[str]]] | None:
-    """Return the language, and how two texts are alike beside one place; None if the new one is not of now."""
+def _framed(new: str, old: str) -> tuple[str, _Parts, bool] | None:
+    """Return the language, how two texts are alike beside one place, and whether it is of no doing; None if not of now."""
     new, old = new.rstrip(" .!。"), old.rstrip(" .!。")
     if max(len(new), len(old)) > _MAX_CHARS:
         return None
@@ -149,7 +153,7 @@ def _framed(new: str, old: str) -> tuple[str, tuple[list[str], list[str], list[s
         if told == new:
             return None
         sides = (_OURS.sub("my ", _AN.sub("a ", side)) for side in (told, old))
-        return "en", _parted(*(TOKEN_EN.findall(side) for side in sides))
+        return "en", _parted(*(TOKEN_EN.findall(side) for side in sides)), False
     if _KANA.search(new) or _KANA.search(old):
         told = NOW_JA.sub("", new)
         if told == new:
@@ -158,20 +162,20 @@ def _framed(new: str, old: str) -> tuple[str, tuple[list[str], list[str], list[s
             _IS_JA.sub("です", _BECAME_JA.sub("", _SELF_JA.sub("", side)), count=1) if _nominal(side) else _SELF_JA.sub("", side)
             for side in (told, old)
         )
-        return "ja", _parted(*(TOKEN_CJK.findall(side) for side in sides))
+        return "ja", _parted(*(TOKEN_CJK.findall(side) for side in sides)), False
     if (mark := NOW_ZH.search(new)) is None:
         return None
     told = NOW_ZH.sub("", new)
     before, *rest = _parted(*(TOKEN_CJK.findall(side) for side in (told, old)))
     doing = "".join(before)[len(new[: mark.start()].replace(" ", "")) :]  # both have it after "now"
-    return None if _ADVERB_ZH.match(doing) else ("zh", (before, *rest))
+    return "zh", (before, *rest), _ADVERB_ZH.match(doing) is not None
 
 
 def _nominal(side: str) -> bool:
     return re.search(canonical("(?:です|だ|である|[にと]な(?:りました|った|っています|っている))$"), side) is not None
 
 
-def _parted(new: Sequence[str], old: Sequence[str]) -> tuple[list[str], list[str], list[str], list[str]]:
+def _parted(new: Sequence[str], old: Sequence[str]) -> _Parts:
     """Return what both have before the place, what is in it now and was in it, and what both have after it."""
     most = min(len(new), len(old))
     start = next((at for at in range(most) if new[at] != old[at]), most)
@@ -198,7 +202,7 @@ def _chinese(before: list[str], new: list[str], old: list[str], after: list[str]
     frame = "".join(before)
     if not new or not old or len(before) < 2 or max(len("".join(new)), len("".join(old))) > _MOST_CHARS:
         return False
-    if "," in {*new, *old} or _SEVERAL_ZH.search(frame) or _SELF_IS.match(frame):
+    if "," in {*new, *old} or _SELF_IS.match(frame) or (_SEVERAL_ZH.search(frame) and not _IS_ZH.search(frame)):
         return False
     if any(_OTHER_VERB_ZH.match(before[-1] + side[0]) for side in (new, old)):
         return False

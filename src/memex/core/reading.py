@@ -130,7 +130,7 @@ class Statement:
         rest = self.said
         for value in sorted(found, key=lambda v: -v.span[0]):
             rest = f"{rest[: value.span[0]]} {rest[value.span[1] :]}"
-        return frozenset(units(rest)) - GENERIC - DOING_WORDS
+        return self.units & units(rest) - GENERIC - DOING_WORDS
 
     def holds(self, value: Value) -> bool:
         """Whether a value is said to be so: not denied in its clause, and not what is over."""

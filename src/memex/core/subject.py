@@ -48,7 +48,7 @@ _VERBS = (
     r"maintains?|manages?|slipped|slips|switched|migrated|changed|changes|now|no longer|takes?|took|goes|go|went|came|comes|stopped|quit|"
     r"dropped|will|can|does|doesn't|do|don't|works?|worked|speaks?|prefers?|likes?|loves?|hates?|wants?|drinks?|eats?|drives?|"
     r"deploys?|expires?|sits|costs?|needs?|became|becomes|handles?|sends?|stores?|writes?|wrote|reads?|keeps?|pays?|plays?|replaced|"
-    r"decided|just|finally|recently|also|always|never|isn't|aren't|ended|retired|joined|left|turned|attends?|studies|teaches|"
+    r"decided|just|finally|recently|also|always|never|isn't|aren't|ends?|ended|retired|joined|left|turned|attends?|studies|teaches|"
     r"relies|depends|builds?|ships?|happens|lasts|begins|opens|closes|closed|points|smokes?|talks|reports|gave|ditched|sold|meets?|"
     r"stands|belongs|lands|graduated|rewrote|upgraded|swapped|passed|handed|said|says|should|must|may|only|still|currently|rents?|"
     r"covers|inherited|traded|goes|stays|sleeps?|wakes?|commutes?|rides?|exports?|publishes|targets|supports?|requires?|follows?)"
