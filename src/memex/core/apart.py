@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from .claims import NAMED_A
 from .fold import canonical
 from .frames import NOW_EN, NOW_JA, NOW_ZH, TOKEN_CJK, TOKEN_EN
 from .stem import stem
@@ -25,7 +26,9 @@ _PRONOUNS = frozenset(
     "i i'm i've we we're we've user you he she they it it's that this there he's she's they're what who".split()
 )
 _DETERMINERS = frozenset("the a an my our user's new current old this that's of".split())
-_ADVERBS = frozenset("actually correction already just only also still usually always often mostly recently lately today".split())
+_ADVERBS = frozenset(
+    "actually correction already just only also still usually always often mostly recently lately today".split()
+)
 _BE = frozenset("is are was were am".split())
 _NO_NOUN = frozenset("in on at for with from by to and or but because since if when as than not no".split())
 _SELF_ZH = re.compile(canonical("^(?:我们|咱们|我|用户|主人|咱)"))
@@ -35,9 +38,15 @@ _VERB_ZH = re.compile(canonical("[是在有用由改换搬到去叫说归跑住�
 _IDLE_ZH = re.compile(canonical("^[都也就还仍又的已]+"))
 _BE_ZH = re.compile(canonical("^[是在有为叫]"))
 _SELF_JA = re.compile(canonical("^(?:私たち|私|僕|俺|うち|ユーザー)(?:の|、|$)"))
-_SUBJECT_JA = re.compile(canonical("^(?P<noun>[^は、]{1,24}?)は、?(?P<rest>[^、]+)$|^(?P<actor>[^はが、]{1,24})が(?P<doing>[^は、]+)$|"
-    "^(?P<thing>[^はがを、]{1,24}の[^はがを、]{1,12})を(?P<done>[^は、]+)$"))
-_WHEN_JA = re.compile(canonical("^(?:(?:実|最近|以前|これから|今後|もう|毎[朝日週月晩]|普段|いつも|平日|休日|通常)(?:は|の|、)*)+"))
+_SUBJECT_JA = re.compile(
+    canonical(
+        "^(?P<noun>[^は、]{1,24}?)は、?(?P<rest>[^、]+)$|^(?P<actor>[^はが、]{1,24})が(?P<doing>[^は、]+)$|"
+        "^(?P<thing>[^はがを、]{1,24}の[^はがを、]{1,12})を(?P<done>[^は、]+)$"
+    )
+)
+_WHEN_JA = re.compile(
+    canonical("^(?:(?:実|最近|以前|これから|今後|もう|毎[朝日週月晩]|普段|いつも|平日|休日|通常)(?:は|の|、)*)+")
+)
 _END_JA = re.compile(canonical("(?:です|だ|である|でした|だった)$"))
 
 
@@ -48,7 +57,7 @@ def of_another(new: str, old: str) -> bool:
         return False
     one, other = (side[0].strip() for side in sides)
     if one.isascii() and other.isascii():
-        return _english(*([w for w in TOKEN_EN.findall(NOW_EN.sub("", side))] for side in (one, other)))
+        return _english(*(list(TOKEN_EN.findall(NAMED_A.sub("a_", NOW_EN.sub("", side)))) for side in (one, other)))
     if _KANA.search(one) or _KANA.search(other):
         return _japanese(*(_SELF_JA.sub("", _WHEN_JA.sub("", NOW_JA.sub("", side))) for side in (one, other)))
     return _chinese(one, other)
@@ -82,9 +91,8 @@ def _english(new: Sequence[str], old: Sequence[str]) -> bool:
 
 
 def _nouns(words: Sequence[str]) -> set[str]:
-    """Return the words of a phrase without its determiners; a letter at its end is a name: server a."""
-    kept = [w for n, w in enumerate(words) if w not in _DETERMINERS or (w == "a" and n and n + 1 == len(words))]
-    return {stem(word.removesuffix("'s")) for word in kept}
+    """Return the words of a phrase without its determiners."""
+    return {stem(word.removesuffix("'s")) for word in words if word not in _DETERMINERS}
 
 
 def _chinese(new: str, old: str) -> bool:
@@ -103,11 +111,11 @@ def _chinese(new: str, old: str) -> bool:
     one, other = (TOKEN_CJK.findall(_OWN_ZH.sub("", side)) for side in (told, was))
     if sorted(one) == sorted(other):
         return one[0] != other[0]  # the same words, and somebody else does it
-    steps = [step for step in SequenceMatcher(None, one, other, autojunk=False).get_opcodes()]
+    steps = list(SequenceMatcher(None, one, other, autojunk=False).get_opcodes())
     changed = [step for step in steps if step[0] != "equal"]
     if len(changed) < 2 or any(step[0] != "replace" for step in changed):
         return False
-    _, a, b, c, d = changed[0]
+    _, _a, b, c, d = changed[0]
     return not _VERB_ZH.search("".join([*one[:b], *other[c:d]]))
 
 
@@ -127,9 +135,7 @@ def _japanese(new: str, old: str) -> bool:
     one, other = _SUBJECT_JA.match(new), _SUBJECT_JA.match(old)
     if one is None or other is None:
         return False
-    (subject, rest), (before, was_rest) = (
-        [part for part in match.groups() if part] for match in (one, other)
-    )
+    (subject, rest), (before, was_rest) = ([part for part in match.groups() if part] for match in (one, other))
     be = [_END_JA.search(side) is not None for side in (rest, was_rest)]
     if be[0] != be[1] or (not be[0] and rest[-3:] != was_rest[-3:]):
         return False

@@ -67,6 +67,7 @@ _TIMES_EN = re.compile(
     r"july|august|september|october|november|december|spring|summer|autumn|winter|weekend|week|month|year|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)\d\d)\b"
 )
+_TAKES = re.compile(r"(?:took|taken|takes|inherited|picked|passed|handed|transferred)\b.* from")
 _LEADING_EN = re.compile(
     r"^(?:(?:using|to use|the|my|our|his|her|their|an?|any|all|old|working|work|works|live|lives|living|drinking|drink|drinks|"
     r"eating|eat|eats|playing|play|plays|going|go|goes|taking|take|takes|driving|drive|drives|like|likes|love|loves|"
@@ -244,7 +245,7 @@ def _english(clause: str) -> list[Ended]:
         narrows = _NARROWS.match(rest) if _NARROWING.match(match.group()) else None
         thing = _LEADING_EN.sub("", (spelled[: cut.start()] if cut else spelled)[:_MAX_THING_CHARS].strip() + " ")
         thing = _BELONGING.sub("", thing.strip())
-        taken = " from" in match.group()[: match.start(name) - match.start()]  # X took over Y from Z: of Z
+        taken = _TAKES.match(match.group()) is not None  # X took over Y from Z: of Z
         subject = frozenset() if taken else head(clause)
         who = people(clause) - units(thing)
         only = frozenset(units(narrows[1])) if narrows else frozenset()

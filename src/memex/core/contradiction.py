@@ -12,8 +12,8 @@ from .apart import of_another
 from .claims import MAX_COMPARED_CHARS, Relation, compared, units
 from .dimensions import Rule, Value
 from .facts import CHANGED, STATES, USED_FOR, Fact
-from .frames import both_hold, refilled
 from .fold import canonical
+from .frames import both_hold, refilled
 from .kinds import about_answers, named
 from .reading import Statement
 from .states import unlike
@@ -65,10 +65,8 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
     Both are about like matters (by their cosine); if not `alike`, only another object of one fact tells.
     """
     now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
-    if now.numbered and was.numbered and now.numbered.isdisjoint(was.numbered):
+    if _labelled_otherwise(now, was) or of_another(now.said, was.said):
         return None  # door 1 is not door 2, whatever is said of them
-    if of_another(now.said, was.said):
-        return None
     same = _same_facts(now, was)
     if not alike:
         return _another_object(now, same)
@@ -93,6 +91,11 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
     if related != "other" or apart or both_hold(now.said, was.said):
         return None
     return _told_otherwise(now, was) or _refilled(now, was)
+
+
+def _labelled_otherwise(now: Statement, was: Statement) -> bool:
+    kinds = {kind for kind, _ in now.labels} & {kind for kind, _ in was.labels}
+    return any(not {name for name in now.labels & was.labels if name[0] == kind} for kind in kinds)
 
 
 def _refilled(now: Statement, was: Statement) -> str | None:

@@ -47,7 +47,11 @@ _MANY_EN = re.compile(
     r"\b(?:have|has|owns?) a \w+ in$"
 )
 _MANY_ZH = re.compile(canonical("(?:[会懂有爱学读养说]|会[写用做弹拉说打修画]|喜欢|认识|熟悉|擅长|精通)[小老阿]?$"))
-_MANY_JA = re.compile(canonical("[がも](?:好き|嫌い|でき|話せ|書け|弾け|使え|わか|得意|読め)|[をも](?:勉強|学[んび]|習[いっ]|話[しす]|飼)|に興味"))
+_MANY_JA = re.compile(
+    canonical(
+        "[がも](?:好き|嫌い|でき|話せ|書け|弾け|使え|わか|得意|読め)|[をも](?:勉強|学[んび]|習[いっ]|話[しす]|飼)|に興味"
+    )
+)
 _COUNTS = frozenset("one two three four five six seven eight nine ten twelve weekly daily monthly".split())
 # With its verb it makes another verb, or it tells where or how.
 _OTHER_VERB_ZH = re.compile(canonical("开[始心会玩放发学口店源工门花]|.[在到着过不得了]"))
@@ -71,8 +75,10 @@ _BECAME_JA = re.compile(canonical(r"[にと]な(?:りました|った|ってい�
 _IS_JA = re.compile(canonical(r"(?:です|だ|である)?$"))
 # What one rides for a minute or a journey, not as one's way to go.
 _PASSING = re.compile(
-    canonical(r"\b(?:elevator|escalator|lift|plane|airplane|ferris wheel|roller ?coaster)\b|电梯|扶梯|飞机|过山车|"
-              "エレベーター|エスカレーター|飛行機|観覧車|コースター")
+    canonical(
+        r"\b(?:elevator|escalator|lift|plane|airplane|ferris wheel|roller ?coaster)\b|电梯|扶梯|飞机|过山车|"
+        "エレベーター|エスカレーター|飛行機|観覧車|コースター"
+    )
 )
 # "I have a new dentist, Dr. Moreau" is of whom one has one.
 _HAS_NEW_EN = re.compile(
@@ -159,7 +165,9 @@ def _framed(new: str, old: str) -> tuple[str, _Parts, bool] | None:
         if told == new:
             return None
         sides = (
-            _IS_JA.sub("です", _BECAME_JA.sub("", _SELF_JA.sub("", side)), count=1) if _nominal(side) else _SELF_JA.sub("", side)
+            _IS_JA.sub("です", _BECAME_JA.sub("", _SELF_JA.sub("", side)), count=1)
+            if _nominal(side)
+            else _SELF_JA.sub("", side)
             for side in (told, old)
         )
         return "ja", _parted(*(TOKEN_CJK.findall(side) for side in sides)), False

@@ -8,12 +8,12 @@ from functools import cached_property
 
 from .asides import without_asides
 from .cessation import Ended, asserted, ended, sentences
-from .claims import Clause, clauses, said, units, units_of
+from .claims import NAMED_A, Clause, clauses, said, units, units_of
 from .dimensions import Value, values
 from .facts import Fact, facts
 from .fold import canonical, fold
 from .frames import owned
-from .subject import GENERIC, head, numbered, people
+from .subject import GENERIC, head, labels, people
 from .wording import ALSO, CHANGE, CORRECTING, DENIES, DOING_WORDS
 
 __all__ = ["Statement"]
@@ -100,10 +100,11 @@ class Statement:
         return self.heads[0] if self.heads else frozenset()
 
     @cached_property
-    def numbered(self) -> frozenset[str]:
-        """The things that it is about and that a number names: door 1, 301房."""
-        parts = (part for whole in sentences(self.short) for part in re.split("[,、;:] ?", whole))
-        return frozenset(name for part in parts for name in numbered(part))
+    def labels(self) -> frozenset[tuple[int, str]]:
+        """What tells the things that it is about from others of their kind: door 1, server B, the Monday meeting."""
+        told = NAMED_A.sub("a_", self.short) if self.short.isascii() else self.short
+        parts = (part for whole in sentences(told) for part in re.split("[,、;:] ?", whole))
+        return frozenset(label for part in parts for label in labels(part))
 
     @cached_property
     def corrects(self) -> bool:

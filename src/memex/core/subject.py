@@ -7,7 +7,7 @@ import re
 from .claims import units
 from .fold import canonical
 
-__all__ = ["GENERIC", "head", "is_verb", "numbered", "people"]
+__all__ = ["GENERIC", "head", "is_verb", "labels", "people"]
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
@@ -94,12 +94,26 @@ def people(said: str) -> frozenset[str]:
     )
 
 
-# A number within a subject that says which one it is: after the noun, or before it (1号门, 301房); a day, a time or
-# a count is none.
-_NUMBERED = _rx(
-    rf"(?:^|(?<=[\s'/-]))(?!(?:{_NO_NOUN})\b)[a-z]{{2,}} ?(?:no\.? ?|number |#)?(?P<after>\d[a-z\d.]*)(?=$|'|,| (?:of|in|on|at|for|and|to|from|with)\b)",
-    r"(?<=[\u30a1-\u30ff\u3400-\u9fff])(?<![年月周第])(?P<beside>\d+)(?![\d.]*(?:[年月日时時点分秒%个個次元円块人天回]|号(?![\u3400-\u9fff])|:))",
-    r"(?<![\d月年.:-])(?P<before>\d+)(?=(?:号|番)(?![,。、的前后之以はがの是改开])[\u3400-\u9fff]|[房室栋棟楼班组路线線层階门])",
+# What says within a subject which one it is. A number, after the noun or before it (1号门, 301房), but no time or count;
+# an ordinal; a letter; and before its noun a day or month (the Monday meeting, 周一的会).
+_NUMBER = _rx(
+    rf"(?:^|(?<=[\s'/-]))(?!(?:{_NO_NOUN})\b)[a-z]{{2,}} ?(?:no\.? ?|number |#)?(\d[a-z\d.]*)(?=$|'|,| (?:of|in|on|at|for|and|to|from|with)\b)",
+    r"^(?:the )?version (\d[\d.]*)$",
+    r"(?<=[\u30a1-\u30ff\u3400-\u9fff])(?<![年月周])(\d+)(?![\d.]*(?:[年月日时時点分秒%个個次元円块人天回]|号(?![\u3400-\u9fff])|:))",
+    r"(?<![\d月年.:-])(\d+)(?=(?:号|番)(?![,。、的前后之以はがの是改开])[\u3400-\u9fff]|[房室栋棟楼班组路線线層階门])",
+)
+_LABELS = (
+    _NUMBER,
+    _rx(r"\b(first|second|third|fourth|fifth|sixth|\d+(?:st|nd|rd|th)) (?=[a-z])", "第([\\d一二三四五六七八九十]+)"),
+    _rx(r"(?<=\w )([a-z]_?)(?=$| )|^(?:the |our )?([a-z]) (?=[a-z])", "(?<![a-z\\d])([a-z])(?![a-z\\d])"),
+    _rx(
+        r"\b((?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:'s)? (?=[a-z])",
+        "((?:周|星期|礼拜)[一二三四五六日天])的(?!时候)|([月火水木金土日])曜日?の",
+    ),
+    _rx(
+        r"\b(january|february|march|april|june|july|august|september|october|november|december)(?:'s)? (?=[a-z])",
+        "([\\d一二三四五六七八九十]+月)[份号]?[的の]",
+    ),
 )
 # What is ours by a number may be another one later: "Python 3.10 is our minimum version".
 _IS_OURS = re.compile(r" (?:is|are)(?: now)? (?:my|our)\b")
@@ -107,8 +121,8 @@ _SINGULAR = re.compile(rf"(?:(?:the|our|my) )?(?!(?:{_NO_NOUN})\b)[a-z]+ \d[\w.]
 _FIRST_CHARS = 4  # of a Chinese subject that is not told from its verb
 
 
-def numbered(clause: str) -> frozenset[str]:
-    """Return the numbers that name what a folded clause is about."""
+def labels(clause: str) -> frozenset[tuple[int, str]]:
+    """Return what names which of its kind a folded clause is about: the kind of label, and the label."""
     match = _subject(clause)
     end = match.end("noun") if match and match["noun"] else 0
     if clause.isascii():
@@ -116,11 +130,13 @@ def numbered(clause: str) -> frozenset[str]:
         end = end or (singular.end() if singular else 0)
         if _IS_OURS.match(clause, end):
             return frozenset()
-        found = _NUMBERED.finditer(clause, 0, end)
+        found = ((kind, m) for kind, pattern in enumerate(_LABELS) for m in pattern.finditer(clause, 0, end))
     else:
         end = end or (0 if _OWN_ZH.match(clause) else _FIRST_CHARS)
-        found = (m for m in _NUMBERED.finditer(clause) if m.start() < end)
-    return frozenset(m["after"] or m["beside"] or m["before"] for m in found)
+        found = (
+            (kind, m) for kind, pattern in enumerate(_LABELS) for m in pattern.finditer(clause) if m.start() < end
+        )
+    return frozenset((kind, next(filter(None, match.groups()))) for kind, match in found)
 
 
 def is_verb(word: str) -> bool:

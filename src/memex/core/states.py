@@ -1,0 +1,56 @@
+"""How something is, by the kind of it: a colour and a fault of one car are both so, two colours of it are not."""
+
+from __future__ import annotations
+
+import re
+
+from .fold import canonical
+from .signs import Signs
+
+__all__ = ["COLOUR", "unlike"]
+
+COLOUR = re.compile(
+    canonical(
+        r"(?:(?:light|dark|bright|pale) )?"
+        r"(?:red|blue|green|yellow|black|white|gr[ae]y|brown|blonde?|pink|purple|orange|silver|gold(?:en)?)|"
+        r"[深浅]?[红蓝绿黄黑白灰棕褐粉紫橙银金]色?的?|[黒白赤青黄緑茶紫紺]色?い?|ピンク|オレンジ|グレー"
+    )
+)
+# Kinds whose words are few; of one kind one holds at a time.
+_KINDS: dict[str, Signs] = {
+    "fault": Signs(
+        r"^(?:broken|lost|stolen|damaged|dirty|dead|missing|fixed|repaired|out of order|down|(?:at|in) (?:the|a) (?:garage|shop|workshop)|"
+        r"(?:in|under|being) (?:repair\w*|maintenance))\b",
+        r"坏|丢了|修[好理着]|脏|故障|没电|被偷",
+        r"壊れ|故障|修理|汚れ|紛失|盗まれ|なくし",
+    ),
+    "size": Signs(
+        r"^(?:long|short|tall|big|small|large|huge|tiny|wide|narrow|curly|straight)$",
+        r"^[长短大小高矮宽窄卷直]的?$",
+        r"^(?:長い?|短い?|大きい?|小さい?|高い?|低い?|広い?|狭い?)$",
+    ),
+    "speed": Signs(r"^(?:slow|fast|quick)$", r"^[快慢]的?$", r"^(?:速い?|遅い?)$"),
+    "age": Signs(r"^(?:new|old|brand new|used)$", r"^[新旧老]的?$", r"^(?:新しい|古い)$"),
+    "access": Signs(
+        r"^(?:open|closed|shut|locked|unlocked)$", r"^(?:开|关|锁)[着了]?的?$", r"^(?:開い|閉ま|閉じ)て(?:いる|います)$"
+    ),
+}
+_TELLING = ("colour", "fault")  # beside these everything else is of another kind
+_DEGREE = re.compile(
+    canonical(
+        r"^(?:(?:very|quite|so|too|really|rather|pretty|a bit|all|completely|still|already) )+|^(?:很|非常|太|特别|有点|已经)+|"
+        r"^(?:とても|すごく|少し|かなり|もう)+| now$|了$|(?:です|だ|になりました)$"
+    )
+)
+
+
+def unlike(one: str, other: str) -> bool:
+    """Whether two folded phrases say of one thing how it is in ways that do not exclude each other."""
+    kinds = [_kind(_DEGREE.sub("", side.strip())) for side in (one, other)]
+    return kinds[0] != kinds[1] and (None not in kinds or any(kind in _TELLING for kind in kinds))
+
+
+def _kind(phrase: str) -> str | None:
+    if COLOUR.fullmatch(phrase):
+        return "colour"
+    return next((kind for kind, signs in _KINDS.items() if signs.search(phrase)), None)
