@@ -110,13 +110,13 @@ def _chinese(new: str, old: str) -> bool:
         return _other_subject(subject, before, doing[1:], was[start + 1 :], be=_BE_ZH.match(doing) is not None)
     one, other = (TOKEN_CJK.findall(_OWN_ZH.sub("", side)) for side in (told, was))
     if sorted(one) == sorted(other):
-        return one[0] != other[0]  # the same words, and somebody else does it
-    steps = list(SequenceMatcher(None, one, other, autojunk=False).get_opcodes())
+        return bool(one[0] != other[0])  # the same words, and somebody else does it
+    steps = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     changed = [step for step in steps if step[0] != "equal"]
     if len(changed) < 2 or any(step[0] != "replace" for step in changed):
         return False
-    _, _a, b, c, d = changed[0]
-    return not _VERB_ZH.search("".join([*one[:b], *other[c:d]]))
+    _, _, end, start, was_end = changed[0]
+    return _VERB_ZH.search("".join([*one[:end], *other[start:was_end]])) is None
 
 
 def _other_subject(subject: str, before: str, rest: str, was_rest: str, *, be: bool) -> bool:

@@ -231,7 +231,7 @@ def ended(said: str) -> list[Ended]:
 def _english(clause: str) -> list[Ended]:
     found = []
     for match in _BEFORE_THING_EN.finditer(clause):
-        name, spelled = next((name, value) for name, value in match.groupdict().items() if value)
+        spelled = next(value for value in match.groupdict().values() if value)
         if match.group().startswith("used to") and _PASSIVE.search(clause[: match.start()]):
             continue
         cut = _CUT_EN.search(spelled, 2)

@@ -83,7 +83,7 @@ _FILLER_WORDS = frozenset(
 )
 # No article stands before these: it is a name, as in "server A is slow"; in Chinese and Japanese it always is.
 NAMED_A = re.compile(
-    r"\ba(?=$|'s\b|[,.;:!?)]| (?:is|are|was|were|has|have|had|does|did|do|will|can|must|should|would|may|now|and|or|to|in|on|at|for|"
+    r"\ba(?=\s*$|'s\b|[,.;:!?)]| (?:is|are|was|were|has|have|had|does|did|do|will|can|must|should|would|may|now|and|or|to|in|on|at|for|"
     r"with|from|by|of|not|no longer|also|uses?|runs?|costs?|needs?|calls?|takes?|gets?|starts?|ends?|opens?|closes?|works?|belongs?|"
     r"supports?|listens?|owns?|stands?|lives?|meets?|leads?)\b)"
 )
@@ -107,7 +107,9 @@ _SCRIPTS = (
     ("han", re.compile(r"[\u3400-\u9fff]")),
 )
 _KANA = re.compile(r"[\u3041-\u309f]+\Z")
-_WHOSE = re.compile(r"(?P<who>\w+)(?=['\u2019]s (?P<what>\w+))|(?P<whom>[\u3400-\u9fff]{2})(?=[的の](?P<which>[\u3400-\u9fff]{1,2}))")
+_WHOSE = re.compile(
+    r"(?P<who>\w+)(?=['\u2019]s (?P<what>\w+))|(?P<whom>[\u3400-\u9fff]{2})(?=[的の](?P<which>[\u3400-\u9fff]{1,2}))"
+)
 _PARTICLE = "はがをにでのとへやも"
 _ENDING = re.compile(
     r"(?:です|でした|だ|だった|である|ます|ました|する|します|した|して(?:いる|います)?|て(?:いる|います|ある|"
@@ -226,7 +228,11 @@ def _few_more(a: Counter[str], b: Counter[str]) -> bool:
 def _owned(one: str, other: str) -> bool:
     """Whether one text speaks of somebody, and the other of who or what is his or hers: my son, my son's teacher."""
     sides = ((one.casefold(), other.casefold()), (other.casefold(), one.casefold()))
-    return any((m["who"] or m["whom"]) in b and (m["what"] or m["which"]) not in b for a, b in sides for m in _WHOSE.finditer(a))
+    return any(
+        (m["who"] or m["whom"]) in b and (m["what"] or m["which"]) not in b
+        for a, b in sides
+        for m in _WHOSE.finditer(a)
+    )
 
 
 def _tokens(text: str, original: str) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from .fold import canonical
 from .states import COLOUR, unlike
-from .subject import head
+from .subject import head, is_verb
 
 __all__ = ["NOW_EN", "NOW_JA", "NOW_ZH", "TOKEN_CJK", "TOKEN_EN", "both_hold", "owned", "refilled"]
 
@@ -65,6 +65,7 @@ _SELF_IS = re.compile(
         r"(?:我们?|用户|他|她|它)是?)$"
     )
 )
+_NICKNAME_ZH = canonical("小老阿")
 _IS_ZH = re.compile(canonical("[是叫为][小老阿]?$"))
 _SELF_EN = re.compile(r"(?:i|we|user) \w+")
 _ADVERB_ZH = re.compile(canonical("^(?:每[天周月年晚早]|经常|通常|一般|一直|都|也|很|还|就|在|的|是不是)*$"))
@@ -83,8 +84,9 @@ _PASSING = re.compile(
 # "I have a new dentist, Dr. Moreau" is of whom one has one.
 _HAS_NEW_EN = re.compile(
     r"^(?:i|we|user)(?:'ve| have| has)?(?: now)?(?: got| have| has| found| hired)? a new "
-    r"(?!(?:\w+ )?(?:friend|cat|dog|pet|colleague|co-?worker|teammate|neighbou?r|client|customer|cousin|hobby|book|song|game|project|task|"
-    r"brother|sister|child|son|daughter|nephew|niece|grand\w+|student|intern|employee)\b)(\w+(?: \w+)?)"
+    r"(?!(?:\w+ )?(?:friend|cat|dog|pet|colleague|co-?worker|teammate|neighbou?r|client|customer|cousin|hobby|book|"
+    r"song|game|project|task|brother|sister|child|son|daughter|nephew|niece|grand\w+|student|intern|employee)\b)"
+    r"(\w+(?: \w+)?)"
     r"(?: now)?(?:[,:;]| -| called| named)(?: (?:his|her|its|their) name is| called| named)? "
 )
 _HAS_NEW_ZH = re.compile(
@@ -134,23 +136,25 @@ def both_hold(new: str, old: str) -> bool:
         return False
     if language == "en":
         frame = " ".join(before)
-        parts = [{*re.split("[ -]", " ".join(side))} for side in (one, other)]
         if _IS_EN.search(_ARTICLE.sub("", frame)):
             return not after and unlike(*(" ".join(side) for side in (one, other)))
-        counted = any(any(map(str.isdigit, side)) or side & _COUNTS for side in parts for side in [{*side}])
+        counted = any(word.isdigit() or word in _COUNTS for word in (*one, *other))
         return not counted and (not after or after[0] in _JOINING_EN) and _MANY_EN.search(frame) is not None
     rest = "".join(after)
     if language == "ja":
         how = unlike(*("".join([*side, *after]) for side in (one, other)))
         return (before[-1] == "は" and how) or _MANY_JA.match(rest) is not None
     frame = "".join(before)
-    if unlike(*("".join([*side, *after]) for side in (one, other))):
+    if frame[-1] not in _NICKNAME_ZH and unlike(*("".join([*side, *after]) for side in (one, other))):
         return True
     return len(rest) < 2 and _MANY_ZH.search(frame) is not None
 
 
 def _framed(new: str, old: str) -> tuple[str, _Parts, bool] | None:
-    """Return the language, how two texts are alike beside one place, and whether it is of no doing; None if not of now."""
+    """Return the language, how two texts are alike beside one place, and whether they tell no doing.
+
+    None if the new one does not speak of now.
+    """
     new, old = new.rstrip(" .!。"), old.rstrip(" .!。")
     if max(len(new), len(old)) > _MAX_CHARS:
         return None
@@ -174,9 +178,9 @@ def _framed(new: str, old: str) -> tuple[str, _Parts, bool] | None:
     if (mark := NOW_ZH.search(new)) is None:
         return None
     told = NOW_ZH.sub("", new)
-    before, *rest = _parted(*(TOKEN_CJK.findall(side) for side in (told, old)))
-    doing = "".join(before)[len(new[: mark.start()].replace(" ", "")) :]  # both have it after "now"
-    return "zh", (before, *rest), _ADVERB_ZH.match(doing) is not None
+    parts = _parted(*(TOKEN_CJK.findall(side) for side in (told, old)))
+    doing = "".join(parts[0])[len(new[: mark.start()].replace(" ", "")) :]  # both have it after "now"
+    return "zh", parts, _ADVERB_ZH.match(doing) is not None
 
 
 def _nominal(side: str) -> bool:
@@ -198,7 +202,8 @@ def _english(before: list[str], new: list[str], old: list[str], after: list[str]
     if _JOINING_EN & {*new, *old} or _SEVERAL_EN.search(frame) or (_USES.search(frame) and not after):
         return False
     if not _IS_EN.search(frame):
-        return bool(_SELF_EN.match(frame) or head(f"{frame} "))
+        verb = is_verb(before[-1]) and not is_verb(new[0]) and not is_verb(old[0])
+        return verb or bool(_SELF_EN.match(frame) or head(f"{frame} "))
     both = [" ".join([*side, *after]) for side in (new, old)]
     parts = [set(re.split("[ -]", side)) for side in both]
     if parts[0] & parts[1] or all(COLOUR.fullmatch(side) for side in both):

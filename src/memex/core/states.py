@@ -19,8 +19,8 @@ COLOUR = re.compile(
 # Kinds whose words are few; of one kind one holds at a time.
 _KINDS: dict[str, Signs] = {
     "fault": Signs(
-        r"^(?:broken|lost|stolen|damaged|dirty|dead|missing|fixed|repaired|out of order|down|(?:at|in) (?:the|a) (?:garage|shop|workshop)|"
-        r"(?:in|under|being) (?:repair\w*|maintenance))\b",
+        r"^(?:broken|lost|stolen|damaged|dirty|dead|missing|fixed|repaired|out of order|down|"
+        r"(?:at|in) (?:the|a) (?:garage|shop|workshop)|(?:in|under|being) (?:repair\w*|maintenance))\b",
         r"坏|丢了|修[好理着]|脏|故障|没电|被偷",
         r"壊れ|故障|修理|汚れ|紛失|盗まれ|なくし",
     ),
@@ -38,7 +38,8 @@ _KINDS: dict[str, Signs] = {
 _TELLING = ("colour", "fault")  # beside these everything else is of another kind
 _DEGREE = re.compile(
     canonical(
-        r"^(?:(?:very|quite|so|too|really|rather|pretty|a bit|all|completely|still|already) )+|^(?:很|非常|太|特别|有点|已经)+|"
+        r"^(?:(?:very|quite|so|too|really|rather|pretty|a bit|all|completely|still|already) )+|"
+        r"^(?:很|非常|太|特别|有点|已经)+|"
         r"^(?:とても|すごく|少し|かなり|もう)+| now$|了$|(?:です|だ|になりました)$"
     )
 )

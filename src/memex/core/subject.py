@@ -133,9 +133,7 @@ def labels(clause: str) -> frozenset[tuple[int, str]]:
         found = ((kind, m) for kind, pattern in enumerate(_LABELS) for m in pattern.finditer(clause, 0, end))
     else:
         end = end or (0 if _OWN_ZH.match(clause) else _FIRST_CHARS)
-        found = (
-            (kind, m) for kind, pattern in enumerate(_LABELS) for m in pattern.finditer(clause) if m.start() < end
-        )
+        found = ((kind, m) for kind, pattern in enumerate(_LABELS) for m in pattern.finditer(clause) if m.start() < end)
     return frozenset((kind, next(filter(None, match.groups()))) for kind, match in found)
 
 
