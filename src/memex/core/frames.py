@@ -42,14 +42,14 @@ _SEVERAL_JA = re.compile(
 )
 # Of these there are several for certain, whatever is told of them.
 _MANY_EN = re.compile(
-    r"\b(?:(?:speak|know|like|love|enjoy|own|have|play|read|learn|collect|eat|cook|understand|hate|watch)(?:s|es|ing)?|has|got|"
+    r"\b(?:(?:speak|know|like|love|enjoy|own|have|play|read|learn|collect|eat|cook|understand|hate|watch|sell|offer|support)(?:s|es|ing)?|has|got|"
     r"(?:fluent|interested) in|(?:good|bad) at|familiar with)(?: (?:a|the|some|my|our|how to|about))*$|"
     r"\b(?:have|has|owns?) a \w+ in$"
 )
 _MANY_ZH = re.compile(canonical("(?:[会懂有爱学读养说]|会[写用做弹拉说打修画]|喜欢|认识|熟悉|擅长|精通)[小老阿]?$"))
 _MANY_JA = re.compile(
     canonical(
-        "[がも](?:好き|嫌い|でき|話せ|書け|弾け|使え|わか|得意|読め)|[をも](?:勉強|学[んび]|習[いっ]|話[しす]|飼)|に興味"
+        "[^は、]{0,2}(?:[がも](?:好き|嫌い|でき|話せ|書け|弾け|使え|わか|得意|読め)|[をも](?:勉強|学[んび]|習[いっ]|話[しす]|飼)|に興味)"
     )
 )
 _COUNTS = frozenset("one two three four five six seven eight nine ten twelve weekly daily monthly".split())
@@ -91,7 +91,7 @@ _HAS_NEW_EN = re.compile(
 )
 _HAS_NEW_ZH = re.compile(
     canonical(
-        "^(?:我|我们|用户)(?:现在)?(?:有|换|找|来)了?(?:一?[个位台辆])?新的?(?!(?:朋友|同事|猫|狗|宠物|邻居|客户|同学|学生|爱好|游戏))"
+        "^(?:我|我们|用户)(?:现在)?(?:有|换|找|来|请|雇)了?(?:一?[个位台辆])?新的?(?!(?:朋友|同事|猫|狗|宠物|邻居|客户|同学|学生|爱好|游戏))"
         "([\u3400-\u9fff]{1,5})[,:](?:他|她|它)?(?:叫|是)?"
     )
 )
@@ -132,7 +132,7 @@ def both_hold(new: str, old: str) -> bool:
     if framed is None:
         return False
     language, (before, one, other, after), _ = framed
-    if not one or not other or len(before) < 2:
+    if not one or not other or (len(before) < 2 and language != "ja"):
         return False
     if language == "en":
         frame = " ".join(before)
@@ -143,7 +143,7 @@ def both_hold(new: str, old: str) -> bool:
     rest = "".join(after)
     if language == "ja":
         how = unlike(*("".join([*side, *after]) for side in (one, other)))
-        return (before[-1] == "は" and how) or _MANY_JA.match(rest) is not None
+        return (before[-1:] == ["は"] and how) or _MANY_JA.match(rest) is not None
     frame = "".join(before)
     if frame[-1] not in _NICKNAME_ZH and unlike(*("".join([*side, *after]) for side in (one, other))):
         return True
