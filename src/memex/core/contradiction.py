@@ -41,9 +41,7 @@ _LEAST_OVERLAP = 0.33  # of a plain correction ("actually, ...") with what it co
 
 # A name and its version; parts of a series (phase 1, phase 2) are different things.
 _VERSION = re.compile(
-    r"(?<![\w.])(?!(?:phase|step|part|worker|server|node(?! ?(?:1[2-9]|2\d)\b)|room|team|group|sprint|week|day|number|no|issue|ticket|pr|"
-    r"level|line|page|port|"
-    r"chapter|section|floor|unit|building|gate|channel|slot|at|on|in|to|of|by|is|the|under|over|about|after|before|"
+    r"(?<![\w.])(?!(?:node(?! ?(?:1[2-9]|2\d)\b)|sprint|week|day|number|no|pr|level|line|page|port|at|on|in|to|of|by|is|the|under|over|about|after|before|"
     r"until|from|for|and|or|age|aged|within|every|about|around|than|only|least|most|per|size|"
     r"jan|january|feb|february|mar|march|apr|april|may|june|july|aug|august|sept?|september|oct|october|nov|november|"
     r"dec|december)\b)"
