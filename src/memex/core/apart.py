@@ -36,6 +36,7 @@ _OWN_ZH = re.compile(canonical("^(?:其实|实际上|更正:?)?,?(?:我们|咱�
 # What tells that a subject is over, whatever the verb is; and words of change, which stand for another verb.
 _VERB_ZH = re.compile(canonical("[是在有用由改换搬到去叫说归跑住做开换迁变为从被把将给向和跟不没了着过]"))
 _IDLE_ZH = re.compile(canonical("^[都也就还仍又的已]+"))
+_BY_ZH = re.compile(canonical("[由被归]"))
 _BE_ZH = re.compile(canonical("^[是在有为叫]"))
 _SELF_JA = re.compile(canonical("^(?:私たち|私|僕|俺|うち|ユーザー)(?:の|、|$)"))
 _SUBJECT_JA = re.compile(
@@ -105,6 +106,8 @@ def _chinese(new: str, old: str) -> bool:
             return False  # it is about the owner of the memory
     subject, doing = told[:at], _IDLE_ZH.sub("", told[at:])
     start = was.find(doing[0], 1) if subject and doing and not doing[0].isdigit() else -1
+    if start > 0 and _BY_ZH.search(was[:start]):
+        return False  # "the app is made by Wang", "Li makes the app now"
     if start > 0:
         subject, before = (_OWN_ZH.sub("", part) for part in (subject, was[:start]))
         return _other_subject(subject, before, doing[1:], was[start + 1 :], be=_BE_ZH.match(doing) is not None)
@@ -137,6 +140,6 @@ def _japanese(new: str, old: str) -> bool:
         return False
     (subject, rest), (before, was_rest) = ([part for part in match.groups() if part] for match in (one, other))
     be = [_END_JA.search(side) is not None for side in (rest, was_rest)]
-    if be[0] != be[1] or (not be[0] and rest[-3:] != was_rest[-3:]):
+    if be[0] != be[1] or ("が" in rest) != ("が" in was_rest) or (not be[0] and rest[-3:] != was_rest[-3:]):
         return False
     return _other_subject(subject, before, rest, was_rest, be=be[0])

@@ -40,7 +40,7 @@ class Fact:
 
 _ATTRIBUTES = (
     r"favou?rite \w+|birthday|phone number|email(?: address)?|address|time ?zone|password|port|deadline|budget|job|"
-    r"employer|boss|manager|doctor|dentist|database|backend|frontend|default branch|primary region|region|ci|hometown|"
+    r"employer|boss|manager|doctor|dentist|database|backend|frontend|default branch|primary region|region|ci|home ?town|"
     r"release date|username|version|order number|code|surname|nickname|team lead|phone|e-mail(?: address)?|number|"
     r"car|major|girlfriend|boyfriend|"
     r"editor|company|title|salary|weight|mentor|therapist|landlord|minimum version|due date|start time|theme|handle|"
@@ -127,6 +127,13 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "is",
         _rx(
             rf"(?:\b(?:my|our|the|user's) |\b(?=(?:his|her|their) ))(?:(?:new|current) )?(?P<s>(?:[\w']+ )?(?:[\w']+ )?(?:{_ATTRIBUTES})(?: (?:for|of) [\w ]+?)?) is (?:now )?(?!not\b)(?P<o>[^,;!?]+)"
+        ),
+    ),
+    (
+        "is",
+        _rx(
+            r"^(?P<o>[\w .'-]{2,40}?) is (?:now )?(?:my|our) (?:new )?(?P<s>boss|manager|doctor|dentist|mentor|therapist|landlord|"
+            r"team lead|girlfriend|boyfriend|employer|home ?town)(?: now)?$"
         ),
     ),
     ("is on", _rx(rf"{_WHO} (?:is|takes place|starts|was moved|moved|happens?)(?: now)? (?:on|at|to) (?P<o>{_DAY})")),

@@ -53,6 +53,7 @@ _MANY_JA = re.compile(
     )
 )
 _COUNTS = frozenset("one two three four five six seven eight nine ten twelve weekly daily monthly".split())
+_COUNT_ZH = re.compile(canonical(r"\d|[一二三四五六七八九十百千万两]"))
 # With its verb it makes another verb, or it tells where or how.
 _OTHER_VERB_ZH = re.compile(canonical("开[始心会玩放发学口店源工门花]|.[在到着过不得了]"))
 _STATE_JA = re.compile(canonical("(?:中|不在|休み|済み|前|後)$"))
@@ -147,7 +148,8 @@ def both_hold(new: str, old: str) -> bool:
     frame = "".join(before)
     if frame[-1] not in _NICKNAME_ZH and unlike(*("".join([*side, *after]) for side in (one, other))):
         return True
-    return len(rest) < 2 and _MANY_ZH.search(frame) is not None
+    counted = any(_COUNT_ZH.search(token) for token in (*one, *other))
+    return not counted and len(rest) < 2 and _MANY_ZH.search(frame) is not None
 
 
 def _framed(new: str, old: str) -> tuple[str, _Parts, bool] | None:

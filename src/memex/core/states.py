@@ -11,9 +11,11 @@ __all__ = ["COLOUR", "unlike"]
 
 COLOUR = re.compile(
     canonical(
-        r"(?:(?:light|dark|bright|pale) )?"
-        r"(?:red|blue|green|yellow|black|white|gr[ae]y|brown|blonde?|pink|purple|orange|silver|gold(?:en)?)|"
-        r"[深浅]?[红蓝绿黄黑白灰棕褐粉紫橙银金]色?的?|[黒白赤青黄緑茶紫紺]色?い?|ピンク|オレンジ|グレー"
+        r"(?:(?:light|dark|bright|pale|deep|sky|navy|royal|baby|off|hot|lime|forest|mint)[ -])?"
+        r"(?:red|blue|green|yellow|black|white|gr[ae]y|brown|blonde?|pink|purple|orange|silver|gold(?:en)?|"
+        r"beige|navy|teal|turquoise|violet|cream|maroon|crimson|olive|tan|ivory|cyan|magenta|bronze|lilac)|"
+        r"[深浅]?[红蓝绿黄黑白灰棕褐粉紫橙银金青]的?|[\u3400-\u9fff]{1,3}色的?|[黒白赤青黄緑茶紫紺]い?|[\u3400-\u9fff]{1,3}色い?|"
+        r"ピンク|オレンジ|グレー|ベージュ|ネイビー|シルバー|ゴールド|ブルー|レッド|グリーン|ブラック|ホワイト|パープル|ブラウン"
     )
 )
 # Kinds whose words are few; of one kind one holds at a time.
@@ -35,7 +37,6 @@ _KINDS: dict[str, Signs] = {
         r"^(?:open|closed|shut|locked|unlocked)$", r"^(?:开|关|锁)[着了]?的?$", r"^(?:開い|閉ま|閉じ)て(?:いる|います)$"
     ),
 }
-_TELLING = ("colour", "fault")  # beside these everything else is of another kind
 _DEGREE = re.compile(
     canonical(
         r"^(?:(?:very|quite|so|too|really|rather|pretty|a bit|all|completely|still|already) )+|"
@@ -45,10 +46,13 @@ _DEGREE = re.compile(
 )
 
 
-def unlike(one: str, other: str) -> bool:
-    """Whether two folded phrases say of one thing how it is in ways that do not exclude each other."""
-    kinds = [_kind(_DEGREE.sub("", side.strip())) for side in (one, other)]
-    return kinds[0] != kinds[1] and (None not in kinds or any(kind in _TELLING for kind in kinds))
+def unlike(new: str, old: str) -> bool:
+    """Whether two folded phrases say of one thing how it is in ways that do not exclude each other.
+
+    Beside a colour anything else holds; a new fault leaves what was said before, what comes after one may end it.
+    """
+    now, was = (_kind(_DEGREE.sub("", side.strip())) for side in (new, old))
+    return now != was and (None not in {now, was} or "colour" in {now, was} or now == "fault")
 
 
 def _kind(phrase: str) -> str | None:
