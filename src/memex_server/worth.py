@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memex.core.importance import DEFAULT_THRESHOLD, STATEMENT, Rating, rate, sentences_judged
+from memex.core.small_talk import without_small_talk
 from memex.core.traits import unnamed
 
 from .ports import Embedder, FloatArray
@@ -87,11 +88,15 @@ def load_worth(model_id: str) -> Worth | None:
 
 
 def texts_judged(text: str) -> list[str]:
-    """Return what `Worth.judge` looks at: the text (the beginning of a long one) and, if several, its sentences."""
-    said = sentences_judged(text)
+    """Return what `Worth.judge` looks at: the text (the beginning of a long one) and, if several, its sentences.
+
+    Each is without the small talk around it, whose vector would speak against what it goes with.
+    """
+    said = [without_small_talk(sentence) or sentence for sentence in sentences_judged(text)]
     if len(said) > _MOST_SENTENCES:
         said = [*said[: _MOST_SENTENCES - _LAST_SENTENCES], *said[-_LAST_SENTENCES:]]
-    return [unnamed(text)[:_WHOLE_CHARS], *(said if len(said) > 1 else ())]
+    whole = unnamed(text)
+    return [(without_small_talk(whole) or whole)[:_WHOLE_CHARS], *(said if len(said) > 1 else ())]
 
 
 async def rated(text: str, embedder: Embedder, worth: Worth | None) -> Rating:

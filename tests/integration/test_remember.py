@@ -519,6 +519,14 @@ async def test_a_retraction_in_the_middle_of_a_chain_brings_nothing_back_that_is
         ("Ann: I live in Porto. I work as a nurse.", "Ann: I live in Madrid now.", "Ann: I work as a nurse."),
         ("我住在青岛。我妹妹叫李静，是法官。", "我现在住在大连。", "我妹妹叫李静，是法官。"),
         ("福岡に住んでいます。妹の名前は恵です。", "今は広島に住んでいます。", "妹の名前は恵です。"),
+        ("I work at Fiat, my badge number is 881.", "I work at Ford now.", "My badge number is 881."),
+        (
+            "We deploy with Jenkins and the on-call phone is 555-0101.",
+            "We deploy with Argo now.",
+            "The on-call phone is 555-0101.",
+        ),
+        ("我住在杭州，妹妹是护士。", "大家好，我现在住在成都。", "妹妹是护士。"),
+        ("私は札幌に住んでいて、妹は看護師です。", "お疲れ様です。今は福岡に住んでいます。", "妹は看護師です。"),
     ],
 )
 async def test_a_correction_of_one_sentence_leaves_the_others_current(

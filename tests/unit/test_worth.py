@@ -56,9 +56,22 @@ def test_what_says_nothing_is_not_kept_whatever_its_vector(text: str) -> None:
     ],
 )
 def test_one_sentence_is_enough_to_keep_a_text_for(text: str, sentences: list[str]) -> None:
-    assert texts_judged(text) == [text, *sentences]
+    assert texts_judged(text) == [sentences[1], *sentences]  # the thanks do not count
     assert judged(text, AGAINST / 3, AGAINST, FOR) >= DEFAULT_THRESHOLD
     assert judged(text, AGAINST / 3, AGAINST, AGAINST) < DEFAULT_THRESHOLD
+
+
+@pytest.mark.parametrize(
+    ("text", "judged_by"),
+    [
+        ("Hi there! Our backups run at 2 am, thanks for asking.", "Our backups run at 2 am."),
+        ("你好！备份每天凌晨两点跑，谢谢关心。", "备份每天凌晨两点跑。"),
+        ("こんにちは！バックアップは毎日2時に動きます、ありがとうございます。", "バックアップは毎日2時に動きます。"),
+    ],
+)
+def test_thanks_around_a_statement_are_no_part_of_what_is_judged(text: str, judged_by: str) -> None:
+    whole, _, sentence = texts_judged(text)
+    assert (whole, sentence) == (judged_by, judged_by)
 
 
 def test_of_a_long_text_beginning_and_end_are_judged() -> None:

@@ -17,6 +17,7 @@ from .memory import LEAST_RATING, MOST_RATING
 from .moment import passes
 from .passages import sentences
 from .signs import Signs
+from .small_talk import without_small_talk
 from .speech import ERROR, SMALL_TALK, doubts, greets, without_closing, without_opener
 from .traits import read_turn
 
@@ -232,7 +233,7 @@ _ANCHORED = re.compile(
     r"[二两三四五六七八九十]|用户|客户|です|は|.{7}[了。]$"
 )
 # What somebody asks to be remembered is kept, however it is put.
-_WANTED = _FOR[0][0]
+_WANTED, _FOR_WANTED = _FOR[0]
 _CAUSE = "cause of an incident"
 STATEMENT = "a statement of fact"  # the reason of what no rule speaks for or against
 
@@ -242,7 +243,10 @@ def rate(text: str) -> Rating:
 
     A turn ("Name: text") is rated by what is said. The bounds are 1 and 10.
     """
-    parts = [without_asides(fold(part).replace("\u2019", "'")) for part in sentences_judged(text)]
+    folded = [fold(part).replace("\u2019", "'") for part in sentences_judged(text)]
+    # A sentence of small talk beside something else says nothing of it; but what asks to be remembered may be put so.
+    told = [part for part in folded if _FOR_WANTED.search(part) or without_small_talk(part)]
+    parts = [without_asides(_bare(part)) for part in told or folded]
     if not parts:
         return Rating(LEAST_RATING, "it says nothing")
     # A greeting or thanks beside something else says nothing of it.
@@ -275,6 +279,15 @@ def sentences_judged(text: str) -> list[str]:
     if len(said) > _LOOKED_AT_CHARS:
         said = f"{said[:_LOOKED_AT_CHARS]}\n{said[-_LONG_CHARS:]}"
     return [part.strip() for part in sentences(said) if re.search(r"\w", part)]
+
+
+def _bare(sentence: str) -> str:
+    """Return a folded sentence without the small talk around it, if a rule speaks for what is left, and none against."""
+    bare = without_small_talk(sentence)
+    if not bare or bare == sentence or _FOR_WANTED.search(sentence):
+        return sentence
+    reasons, against = _judge(bare)
+    return bare if reasons and not against else sentence
 
 
 def _judge(sentence: str) -> tuple[list[str], list[str]]:

@@ -16,6 +16,7 @@ from uuid import UUID
 from .claims import relation
 from .contradiction import Statement, contradicts
 from .memory import MAX_TAGS, Memory, MemoryType, NewMemory
+from .parts import parts_of, rejoined
 from .passages import sentences
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
@@ -41,6 +42,8 @@ __all__ = [
 _MOST_SUPERSEDED = 5  # by one statement; more would be a sign of a rule gone wrong
 _MOST_TELLINGS = 100  # kept of one memory, beside the latest
 _BELOW_FLOOR = 1 / 3  # of the way to `same`: "I joined Ericsson" is less like "I work for Nokia" than a paraphrase is
+_MOST_ALONE = 4  # sentences of a new text that are looked at one by one
+_MOST_PARTS = 8  # statements of an old one; a longer text tells a story
 _IMPORTANCE_PER_RATING = 5.0  # a rating of 5 is the importance of 1.0 that a plain memory has
 
 _MERGED_BECAUSE = {
@@ -49,8 +52,6 @@ _MERGED_BECAUSE = {
     "contains": "it says what is known, and more",
     "extends": "it says nearly the same",
 }
-# Where one sentence goes on with another statement of the speaker.
-_ALSO_SAID = re.compile(r"(?:,|;)? and (?=(?:i|i'm|my|we|our)\b)|[,;，；、](?=我)", re.IGNORECASE)
 # That something is so again says that it is so.
 _AGAIN = re.compile(
     r"\A(?:once again|again),? |,? (?:once again|once more|again)\b|"
@@ -190,7 +191,7 @@ def decide(
         (n for n in neighbours if n.memory.id == supersedes or not _of_others(text, n.memory.content)),
         key=lambda n: -n.similarity,
     )
-    statement = Statement(text)
+    statement, *alone = _readings(text)
     explicit = next((n for n in near_first if n.memory.id == supersedes), None)
     if explicit is not None and content_hash(text) == content_hash(explicit.memory.content):
         return Decision(Outcome.MERGED, "it is what it would supersede", explicit.similarity, explicit.memory)
@@ -203,11 +204,11 @@ def decide(
             continue
         alike = near.similarity >= floor - _BELOW_FLOOR * (same - floor)
         since = _told_after(memory, at)
-        if since is not None and contradicts(memory.content, text, alike=alike):
+        if since is not None and _why_over(_readings(memory.content), text, alike=alike):
             endings.append(Ending(since, memory.id))
         if since is not None and memory.tellings[0] > at:
             continue
-        why = contradicts(statement, memory.content, alike=alike)
+        why = _why_over([statement, *alone], memory.content, alike=alike)
         if why and not memory.pinned and len(over) + len(parted) < _MOST_SUPERSEDED:
             (over if since is None else parted).append(memory)
             reason = reason or why
@@ -251,6 +252,26 @@ def _told_after(memory: Memory, at: datetime) -> datetime | None:
     return min((t for t in memory.tellings if t > at), default=None)
 
 
+def _readings(text: str) -> list[Statement]:
+    """Return a text as a statement, and its sentences as others, if each may be taken by itself."""
+    whole = Statement(text)
+    alone = [Statement(sentence) for sentence in sentences(read_turn(whole.text).said)[: _MOST_ALONE + 1]]
+    if not 1 < len(alone) <= _MOST_ALONE or whole.adds or any(one.people for one in alone):
+        return [whole]
+    return [whole, *(one for one in alone if one.real)]
+
+
+def _why_over(readings: Sequence[Statement], old: str, *, alike: bool) -> str | None:
+    """Return why an old text, or one of the statements that it joins, is no longer true."""
+    parts = parts_of(read_turn(old).said)
+    olds = [old, *(rejoined([(0, part)]) for part in parts if 1 < len(parts) <= _MOST_PARTS)]
+    return next((why for one in olds if (why := _why_part(readings, one, alike=alike))), None)
+
+
+def _why_part(readings: Sequence[Statement], old: str, *, alike: bool = True) -> str | None:
+    return next((why for one in readings if (why := contradicts(one, old, alike=alike))), None)
+
+
 def _of_others(one: str, other: str) -> bool:
     """Whether two turns are of two people of whom one at least speaks of himself: what is true of each stays."""
     turns = [read_turn(one), read_turn(other)]
@@ -261,14 +282,12 @@ def _of_others(one: str, other: str) -> bool:
 def what_stays(new: str, old: str) -> str | None:
     """Return the statements of `old` that `new` does not end, as one text; None if it ends all, or none by itself."""
     turn = read_turn(old)
-    parts = [part for sentence in sentences(turn.said) for part in _ALSO_SAID.split(sentence)]
-    statement = Statement(new)
-    stays = [part for part in parts if contradicts(statement, part) is None]
+    parts = parts_of(turn.said)
+    readings = _readings(new)
+    stays = [(place, part) for place, part in enumerate(parts) if _why_part(readings, rejoined([(0, part)])) is None]
     if not stays or len(stays) == len(parts):
         return None
-    left = (" " if old.isascii() or " " in old else "").join(stays)
-    name = "" if turn.speaker is None else f"{turn.speaker}: "
-    return f"{name}{left[:1].upper()}{left[1:]}"
+    return ("" if turn.speaker is None else f"{turn.speaker}: ") + rejoined(stays)
 
 
 def informative(new: str, old: str) -> str:

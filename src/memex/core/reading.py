@@ -13,7 +13,9 @@ from .dimensions import Value, values
 from .facts import Fact, facts
 from .fold import canonical, fold
 from .frames import owned
+from .small_talk import without_small_talk
 from .subject import GENERIC, head, labels, people
+from .traits import read_turn
 from .wording import ALSO, CHANGE, CORRECTING, DENIES, DOING_WORDS
 
 __all__ = ["Statement"]
@@ -33,8 +35,10 @@ class Statement:
     """One text, read as far as a rule asks for it."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.said = owned(without_asides(said(text)))
+        turn = read_turn(text)
+        told = without_small_talk(turn.said) or turn.said
+        self.text = told if turn.speaker is None else f"{turn.speaker}: {told}"
+        self.said = owned(without_asides(said(self.text)))
         self.short = self.said[:_MAX_READ_CHARS]
 
     @cached_property

@@ -1,0 +1,128 @@
+"""A sentence is cut where another statement begins, and a correction ends one of them only."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memex.core.lifecycle import what_stays
+from memex.core.parts import parts_of, rejoined
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I work at Fiat, my badge number is 881.", ["I work at Fiat", "my badge number is 881."]),
+        (
+            "My car is a Skoda, and the spare tyre is in the cellar.",
+            ["My car is a Skoda", "the spare tyre is in the cellar."],
+        ),
+        ("I live in Oslo; my sister is a nurse.", ["I live in Oslo", "my sister is a nurse."]),
+        ("I live in Oslo but my parents are in Bergen.", ["I live in Oslo", "my parents are in Bergen."]),
+        ("I'm a nurse – my shift begins at 6.", ["I'm a nurse", "my shift begins at 6."]),
+        ("I use Vim, while Anna uses Emacs.", ["I use Vim", "Anna uses Emacs."]),
+        ("I bank with Barclays and my aunt bakes cakes.", ["I bank with Barclays", "my aunt bakes cakes."]),
+        (
+            "I work at Fiat because I love cars, and my badge number is 881.",
+            ["I work at Fiat because I love cars", "my badge number is 881."],
+        ),
+        (
+            "I live in Oslo, which is in Norway, and my dog is called Rex.",
+            ["I live in Oslo, which is in Norway", "my dog is called Rex."],
+        ),
+        ("My sister lives in Porto and works as a nurse.", ["My sister lives in Porto", "My sister works as a nurse."]),
+        ("我住在杭州，妹妹是护士。", ["我住在杭州", "妹妹是护士。"]),
+        ("我在阿里上班，工号是881。", ["我在阿里上班", "工号是881。"]),
+        ("我开的是斯柯达，备胎放在地下室。", ["我开的是斯柯达", "备胎放在地下室。"]),
+        ("我住在杭州，但我父母在北京。", ["我住在杭州", "我父母在北京。"]),
+        ("我住在杭州，而且会弹钢琴。", ["我住在杭州", "我会弹钢琴。"]),
+        ("我妹妹住在杭州，在医院当护士。", ["我妹妹住在杭州", "我妹妹在医院当护士。"]),
+        ("数据库是MySQL，缓存用Redis；例会每周二开。", ["数据库是MySQL", "缓存用Redis", "例会每周二开。"]),
+        ("私は札幌に住んでいて、妹は看護師です。", ["私は札幌に住んでいて", "妹は看護師です。"]),
+        ("車はシュコダで、スペアタイヤは地下室にあります。", ["車はシュコダで", "スペアタイヤは地下室にあります。"]),
+        ("札幌に住んでいますが、趣味はテニスです。", ["札幌に住んでいますが", "趣味はテニスです。"]),
+        ("札幌に住んでいるし、猫も飼っています。", ["札幌に住んでいるし", "猫も飼っています。"]),
+        ("妹は札幌に住んでいて、銀行で働いています。", ["妹は札幌に住んでいて", "妹は銀行で働いています。"]),
+    ],
+)
+def test_a_clause_with_a_subject_of_its_own_is_a_statement(text: str, said: list[str]) -> None:
+    assert [part.said for part in parts_of(text)] == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like tea, coffee and the sea.",
+        "I like tea, coffee and my sister's cakes.",
+        "I speak French, German and the dialect of my village.",
+        "My sister and my brother live in Rome.",
+        "I live in Oslo, on the third floor.",
+        "I live in Oslo, a city that I love.",
+        "I live in Oslo, and it is cold.",
+        "I drive a Saab, an old one that my father bought.",
+        "My sister is called Inês and she is a judge.",
+        "I moved to Oslo, because my sister is a nurse.",
+        "I moved to Oslo because my sister is a nurse there and my brother lives nearby.",
+        "Since I live in Oslo, my commute is short.",
+        "In summer, my address is Oak Street 3.",
+        "I told Anna that I live in Oslo and my sister is a nurse.",
+        "我喜欢喝茶，咖啡和可乐。",
+        "我喜欢吃辣，尤其是火锅。",
+        "我住在杭州，三楼。",
+        "我住在杭州，离公司很近。",
+        "我住在杭州，因为妹妹在那里上学。",
+        "因为我住在杭州，我妹妹常来看我。",
+        "我养了一只猫，名字叫咪咪。",
+        "在公司里，我用Vim。",
+        "紅茶、コーヒー、海が好きです。",
+        "札幌に住んでいて、三階です。",
+        "猫を飼っていて、名前はタマです。",
+        "妹がいるので、札幌は好きです。",
+        "札幌に引っ越したら、妹は喜びました。",
+        "平日は東京で、週末は大阪にいます。",
+    ],
+)
+def test_lists_reasons_and_what_goes_with_a_statement_stay_with_it(text: str) -> None:
+    assert [part.said for part in parts_of(text)] == [text]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stays"),
+    [
+        ("I work at Fiat, my badge number is 881.", "I work at Ford now.", "My badge number is 881."),
+        ("I work at Fiat, my badge number is 881.", "My badge number is 900 now.", "I work at Fiat."),
+        ("I live in Porto and work as a nurse.", "I live in Madrid now.", "I work as a nurse."),
+        ("I live in Oslo, my dog is called Rex and my cat is called Tom.", "I live in Bergen now.", "My dog is called Rex and my cat is called Tom."),
+        ("I live in Oslo, my dog is called Rex and the gym closes at 10.", "My dog is called Max.", "I live in Oslo. The gym closes at 10."),
+        ("Ann: I live in Porto, and my landlord is Rui.", "Ann: I live in Madrid now.", "Ann: My landlord is Rui."),
+        ("I live in Oslo, on the third floor.", "I live in Bergen now.", None),
+        ("我住在杭州，妹妹是护士。", "我现在住在成都。", "妹妹是护士。"),
+        ("我妹妹是护士，我住在杭州。", "我现在住在成都。", "我妹妹是护士。"),
+        ("我住在杭州，三楼。", "我现在住在成都。", None),
+        ("私は札幌に住んでいて、妹は看護師です。", "今は福岡に住んでいます。", "妹は看護師です。"),
+        ("妹は看護師で、私は札幌に住んでいます。", "今は福岡に住んでいます。", "妹は看護師です。"),
+        ("札幌に住んでいて、三階です。", "今は福岡に住んでいます。", None),
+    ],
+)  # fmt: skip
+def test_what_a_correction_does_not_speak_of_stays(old: str, new: str, stays: str | None) -> None:
+    assert what_stays(new, old) == stays
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I live in Oslo, my dog is old and I swim; the sea is cold.",
+        "我住在杭州，妹妹是护士。",
+        "妹は看護師で、犬は老犬です。",
+    ],
+)
+def test_all_the_parts_make_the_text_again(text: str) -> None:
+    assert rejoined(enumerate(parts_of(text))) == text
+
+
+@pytest.mark.parametrize("text", [", my aunt the " * 5_000, "我，妹妹是" * 5_000, "妹は、" * 9_000, "a, " * 180])
+def test_a_long_text_is_cut_quickly(text: str) -> None:
+    started = time.perf_counter()
+    parts_of(text)
+    assert time.perf_counter() - started < 2
