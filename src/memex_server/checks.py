@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -178,12 +177,6 @@ def _optional_text(field: str, value: str | None) -> None:
 def _id(field: str, value: str, most: int = MAX_ID_CHARS) -> None:
     _text(field, value, most)
     _visible(field, value)
-    for at, character in enumerate(value):
-        if unicodedata.category(character) in {"Cc", "Zl", "Zp"}:
-            raise InvalidInput(
-                f"{field} must be one line without control characters, not with {character!a} at position {at}",
-                field=field,
-            )
 
 
 def _content(field: str, value: str) -> None:

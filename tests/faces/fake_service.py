@@ -372,7 +372,7 @@ class FakeService:
 
     async def health(self) -> Mapping[str, Any]:
         return {
-            "status": "ok" if self.database == "ok" else "degraded",
+            "status": "ok" if self.database == "ok" else "unavailable",
             "version": "0",
             "database": {"status": self.database},
             "embedding": {"status": "ok"},

@@ -12,7 +12,7 @@ import pytest
 from tests.acceptance.served import Services
 from tests.hermes.support import Model, configure
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(420)
 
 
 def chat(python: Path, home: Path, text: str) -> subprocess.CompletedProcess[str]:
@@ -29,7 +29,7 @@ def chat(python: Path, home: Path, text: str) -> subprocess.CompletedProcess[str
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=110,
+        timeout=200,
         check=False,
     )
 
