@@ -14,6 +14,7 @@ from itertools import islice
 from .facts import facts
 from .fold import canonical, fold
 from .passages import sentences
+from .signs import Signs
 from .subject import people
 
 __all__ = ["Part", "parts_of", "rejoined"]
@@ -30,16 +31,17 @@ def _rx(*patterns: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A statement as it is written, what joins it to the one before in its sentence, and the subject that it shares."""
+    """A statement as it is written, what joins it to the one before in its sentence, and what it shares with others."""
 
     written: str
     joint: str = ""
     subject: str = ""
+    verb: str = ""  # that it shares with the part after it
 
     @property
     def said(self) -> str:
         """The statement by itself."""
-        return f"{self.subject}{self.written}"
+        return f"{self.subject}{self.written}{self.verb}"
 
 
 def parts_of(text: str) -> list[Part]:
@@ -49,14 +51,14 @@ def parts_of(text: str) -> list[Part]:
 
 def rejoined(parts: Iterable[tuple[int, Part]]) -> str:
     """Return some of the parts of a text, with their places in it, as one text."""
-    text, last = "", -2
+    text, last, verb = "", -2, ""
     for place, part in parts:
         if text and place == last + 1 and part.joint:
             text += f"{part.joint}{part.written}"
         else:
-            text = f"{_finished(text)}{_capital(part.said)}"
-        last = place
-    return _finished(text).rstrip()
+            text = f"{_finished(text + verb)}{_capital(part.subject + part.written)}"
+        last, verb = place, part.verb
+    return _finished(text + verb).rstrip()
 
 
 def _capital(said: str) -> str:
@@ -78,7 +80,11 @@ def _finished(said: str) -> str:
 _UNFINISHED_JA = (
     (re.compile("(?<=[てで])(?:いて|おり)$"), "います"),
     (re.compile("(?<=[すただるい])(?:が|けど|けれども?|し)$"), ""),
-    (re.compile("(?<![んい])で$"), "です"),
+    (re.compile("くて$"), "いです"),
+    (re.compile("(?<=[がもはに])あって$"), "あります"),
+    (re.compile("(?:(?<=さん)|(?<=くん)|(?<=ちゃん)|(?<=きれい)|(?<=嫌い)|(?<![んい]))で$"), "です"),
+    (re.compile("(?<=ん)で$"), "でいます"),
+    (re.compile("(?<=[っえけせてねべめれげみしじき\u3400-\u9fff])て$"), "ています"),
     (re.compile("(?<=[がもはに])あり$"), "あります"),
     (re.compile("(?<=[がもはに])いて$"), "います"),
 )
@@ -96,17 +102,81 @@ def _cut(sentence: str) -> list[Part]:
     )
     found, start, joint, subject = [], 0, "", ""
     for cut in islice(joints.finditer(sentence), _MOST_JOINTS):
-        before, after = (_plain(side) for side in (sentence[start : cut.start()], sentence[cut.end() :]))
-        if not after or not ends(before, cut.group()):
+        written, rest = sentence[start : cut.start()], sentence[cut.end() :]
+        before, after = (_plain(side) for side in (written, rest))
+        verb = _verb_after(written, rest)
+        if not after or not (verb or ends(before, cut.group())):
             continue
-        shared = begins(f"{_plain(subject)}{before}", after, cut.group())
+        shared = "" if verb or _somebody(before, rest) else begins(f"{_plain(subject)}{before}", after, cut.group())
+        if shared is None and _STOP.search(cut.group()) and _tells(after):
+            shared = ""
         if shared is None:
             continue
-        found.append(Part(sentence[start : cut.start()], joint, subject))
+        found.append(Part(written, joint, subject, verb))
         # What is shared stands at the beginning of the part before, where it is spelled as its writer does.
         head = f"{subject}{sentence[start : start + len(shared)]}"[: len(shared)]
         start, joint, subject = cut.end(), cut.group(), head if shared else ""
     return [*found, Part(sentence[start:], joint, subject)]
+
+
+# After a semicolon stands a statement of its own; a list, the more so without a verb, has commas or is one.
+_STOP = re.compile("[;\uff1b]")
+
+
+def _tells(said: str) -> bool:
+    """Whether what is folded, and stands after a semicolon, is more than an item of a list or an addition."""
+    first = re.split("[,;、]", said)[0]
+    if first.isascii():
+        return len(first.split()) > 2 and not re.match(rf"(?:{_LESS_EN})\b", first)
+    return len(first) > 4
+
+
+def _verb_after(before: str, after: str) -> str:
+    """Return the verb that a Japanese clause without one shares with the next, of the same form: AがBを、CがDを担当する."""
+    shared = _GAPPED_JA.fullmatch(after.rstrip(" 。.!！")) if _GAP_JA.fullmatch(before) else None
+    return shared["verb"] if shared else ""
+
+
+_GAP_JA = re.compile("[^、。はがを]{1,16}[はが][^、。はがを]{1,20}を")
+_GAPPED_JA = re.compile("[^、。はがを]{1,16}[はが][^、。はがを]{1,20}を(?P<verb>[^、。はがを]{2,16})")
+# Somebody by name, whose verb is told by what follows; where things are listed, names of things, too, stand before nouns.
+_BY_NAME = re.compile(
+    r"(?!(?:I|It|He|She|They|That|This|These|Those|There|Here|Which|Who|So|Then|And|But|Or)\b)[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2} "
+    r"(?!\w*(?:ss|us|is) )(?:[a-z]{2,}(?:s|ed)|led|ran|took|gave|made|wrote|chose)(?= (?P<object>it|them|him|her|me|us|the|an?|my|our|"
+    r"your|his|their|this|every|each)\b| (?:up|off|out|away|down|over|first|last|next|then|there|too|on|at|in|to|for|with|from|by|"
+    r"until|after|before|about|as)\b|[.!]?$)"
+)
+_LISTS_EN = re.compile(
+    r"\b(?:lik|lov|enjoy|prefer|hat|us|ha|own|play|speak|read|eat|sell|know|collect|watch|learn|stud|need|want|drink|grow|"
+    r"keep|buy|offer|support|visit|cook)(?:e|es|s|ve|y|ies|ing|ed)?\b(?!.*\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?$)"
+)
+_SURNAMES = (
+    "[王李张刘陈杨赵吴徐孙胡朱郭罗宋郑韩唐冯董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎潘杜戴夏汪姜范石姚谭廖邹熊陆郝孔崔康邱秦史顾侯邵孟钱汤尹乔贺赖龚葛柳邢]|"
+    "欧阳|司马|上官|诸葛"
+)
+_BY_NAME_ZH = re.compile(
+    canonical(
+        f"(?:[小老阿](?![时学区组心吃狗猫孩说数型朋事年家板公婆师百城房屋车店工费商程人姨]|[^的]的)[\u3400-\u9fff]|"
+        f"(?!程序|许多|石头|石油|夏[天季]|唐代|宋代|汤[里水]|钱[包都不也在放是]|孔[子雀]|康复|杜绝|戴[着上]|叶子|张[嘴开贴]|陈[旧列述]|罗列|曾经|史上|顾客|侯[车机]|"
+        f"熊猫|沈阳|郑州|苏州|徐州|石家庄|韩[国语]|唐山|秦皇|胡[说萝]|孟买|杨梅|李子|柳[树州])(?:(?:{_SURNAMES})[\u3400-\u9fff]{{1,2}}?|[\u3400-\u9fff]{{1,2}}(?:老师|经理|医生|教授|先生|女士|师傅)))"
+        "(?:每|都|也|第[一二三四五六七八九十]|先|后|最后|负责|主[持讲演管]|上[场台]|出[场席]|登台|开[场车]|发[言布]|演[讲奏示唱]|讲|介绍|报告|汇报|签|审|批|记录|做|写|带|来|去|"
+        "接|送|唱|弹|拉|跳|教|管|买|订|付|请|值班|参加|翻译|陪|压轴|收尾|致辞|领|排|帮|用|是|在|住)"
+    )
+)
+_BY_NAME_JA = re.compile(
+    canonical(
+        "(?:[\u3400-\u9fff]{2,4}|[\u30a1-\u30ff]{2,8}|[^、。はがを]{1,8}(?:さん|くん|君|ちゃん|先生|氏))が(?:[^、。はが]{1,16}[をにでと])?"
+        "(?:話|説明|発表|司会|担当|進行|進め|運転|作|書|歌|弾|教|準備|案内|通訳|報告|登壇|出|行|来|迎え|払|決め|まとめ|承認|確認|署名|締め|踊|演奏|料理|手伝|見|持|主催)"
+    )
+)
+
+
+def _somebody(before: str, after: str) -> bool:
+    """Whether a clause begins with somebody by name who does something."""
+    if match := _BY_NAME.match(after):
+        return match["object"] is not None or _LISTS_EN.search(before) is None
+    said = _plain(after)
+    return (_BY_NAME_JA if _KANA.search(said) else _BY_NAME_ZH).match(said) is not None
 
 
 def _plain(said: str) -> str:
@@ -162,7 +232,9 @@ _UNDER_EN = re.compile(
 _OPEN_EN = re.compile(
     r"\b(?:think|guess|believe|mean|know|suppose|hear|heard|said|says|hope|told \w+|that|if|because|and|or|than|as|to|for|between|both)$"
 )
-_SHARED_EN = re.compile(rf"((?:i|we|(?:the )?user|(?:my|our) \w+(?: \w+)?) )(?:{_FINITE_EN}) ")
+# What somebody or something does or is for long, whatever else is said of them.
+_STATES_EN = r"(?:costs|weighs|sleeps|seats|plays|speaks|studies|teaches|attends|goes to|drives|owns|wears|works|lives|opens|closes|belongs)"
+_SHARED_EN = re.compile(rf"((?:i|we|(?:the )?user|(?:my|our|the) \w+(?: \w+)?) )(?:{_FINITE_EN}|{_STATES_EN}) ")
 
 
 def _ends_en(before: str, joint: str) -> bool:
@@ -191,7 +263,20 @@ def _begins_en(before: str, after: str, _joint: str) -> str | None:
 
 def _alone(said: str) -> bool:
     """Whether a clause with the subject before it is a fact by itself."""
-    return bool(facts(re.split("[,;、。]", said)[0]))
+    first = re.split("[,;、。]", said)[0]
+    return bool(facts(first)) or _LASTS.search(first) is not None
+
+
+# How somebody is for years: an illness, an allergy, what is not eaten; and what somebody does, in the third person.
+_LASTS = Signs(
+    r"\b(?:am|is|are|have|has|'m|suffers?|got|live with) (?:\w+ ){0,3}?(?:allerg\w+|intoleran\w+|diabet\w+|asthma\w*|epilep\w+|migraines?|"
+    r"coeliac|celiac|h(?:a|ae)mophili\w+|arthritis|hypertension|high blood pressure|depression|adhd|autis\w+|dyslexi\w+|insomnia|cancer|"
+    r"an? \w+ (?:condition|disorder|allergy)|pregnant|vegan|vegetarian|pescatarian|colou?r[- ]?blind|deaf|blind|left[- ]handed)\b|"
+    r"\b(?:can't|cannot|can not|don't|do not|doesn't|does not|never) (?:eat|drink|tolerate|digest)s?\b|"
+    rf"^(?:my|our|the) [\w ]+? {_STATES_EN} (?!it\b|too\b)\w",
+    "过敏|不耐受|有.{0,6}(?:病|症|炎|哮喘|高血压|癫痫|过敏)|[患得]有|糖尿病|哮喘|怀孕|色盲|左撇子|[吃是]全?素|不能?[吃喝碰沾]|忌口",
+    "アレルギー|不耐症|糖尿病|喘息|持病|高血圧|てんかん|妊娠|左利き|色盲|ヴィーガン|ベジタリアン|菜食|(?:食べ|飲)(?:られ|め|ま|な|みま)(?:ない|ません|せん|い)",
+)
 
 
 # Chinese: no form tells a verb, so what stands before one must not be a word that begins a clause without a subject.
@@ -254,7 +339,7 @@ _JOINT_JA = re.compile(
     r"(?<=です)(?:が|けど|し)(?=[^、。])|(?<=ます)(?:が|けど|し)(?=[^、。])|(?<=[てで](?:いて|おり))(?=[^、。はがをに]{1,10}[はを])",
 )
 _GOES_ON_JA = _rx(
-    r"(?:[^、]{2,}(?:[いっんしえけきり]て|[んい]で|し|り|おらず|です|ます|だ|ました|でした|ません|ない)|[^、]*(?:在住|出身|勤務|所属|独身|既婚|[師員生者歳型派])で|[^、]*[はがも][^、]+(?:で|く|み|き|ち|ず)|"
+    r"(?:[^、]{2,}(?:[いっんしえけきり]て|[んい]で|し|り|おらず|です|ます|だ|ました|でした|ません|ない)|[^、]*(?:在住|出身|勤務|所属|独身|既婚|[師員生者歳型派]|主義|菜食|[病症])で|[^、]*[はがも][^、]+(?:で|く|み|き|ち|ず)|"
     r"[^、]{2,}(?:[すただるい](?:が|けど|けれども?|し)))$"
 )
 _UNDER_JA = _rx(
