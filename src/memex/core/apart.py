@@ -45,6 +45,30 @@ _SUBJECT_JA = re.compile(
         "^(?P<thing>[^はがを、]{1,24}の[^はがを、]{1,12})を(?P<done>[^は、]+)$"
     )
 )
+# With or for whom something is done; when it is, or for how much; and in which respect somebody is compared.
+_PARTNER = re.compile(
+    canonical(
+        r"\b(?:i|we)(?: \w+ly| always| often)? (?:meet|see|call|coach|train|tutor) (?:with )?"
+        r"(?!(?:on|at|in|every|each|the|a|an)\b)([a-z]+)\b|"
+        r"\bwith (?!(?:the|a|an|no|my|our)\b)([a-z]+)\b|\b(?:pay|owe|give|charge|lend|bill)s? (?!(?:the|a|an)\b)"
+        r"([a-z]+)(?= [$€£]?\d)|"
+        r"(?:和|跟|与)([\u3400-\u9fff]{1,4}?)(?=开会|见面|吃饭|打|跑|上课|练|学|碰|聊|通话|一起|约|踢|下棋|爬|游)|"
+        r"(?:^|[にはで、])([^、。はにがで]{1,8}?)と(?=会|話|打ち合わせ|食事|練習|走|勉強|テニス|一緒|電話|出かけ|泳)"
+    )
+)
+_WHEN_OR_SUM = re.compile(
+    canonical(
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b\d[\d:.,]*(?: ?[ap]m)?\b|"
+        r"(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜|[\d一二三四五六七八九十两]+(?:点半?|时|時半?|块|元|円)"
+    )
+)
+_COMPARED = re.compile(
+    canonical(
+        r"\bis (?:now )?((?:more |less )?\w+)(?: now)? than \w+|[^、。はが]{1,12}[はが][^、。はが]{1,12}より、?"
+        r"((?:[^、。はが]{1,8}が)?[^、。はが]{1,8}?)(?:です|。|$)|"
+        r"[^,。]{1,8}比[\u3400-\u9fff]{1,4}?((?:跑得|吃得|起得|做得|学得)?[高矮快慢大小早晚强弱胖瘦重轻贵近远]|年[长轻]|便宜)"
+    )
+)
 _WHEN_JA = re.compile(
     canonical("^(?:(?:実|最近|以前|これから|今後|もう|毎[朝日週月晩]|普段|いつも|平日|休日|通常)(?:は|の|、)*)+")
 )
@@ -57,6 +81,8 @@ def of_another(new: str, old: str) -> bool:
     if max(map(len, (new, old))) > _MAX_CHARS or any(len(side) > 1 for side in sides):
         return False
     one, other = (side[0].strip() for side in sides)
+    if _with_another(one, other) or _compared_otherwise(one, other):
+        return True
     if one.isascii() and other.isascii():
         return _english(*(list(TOKEN_EN.findall(NAMED_A.sub("a_", NOW_EN.sub("", side)))) for side in (one, other)))
     if _KANA.search(one) or _KANA.search(other):
@@ -64,12 +90,28 @@ def of_another(new: str, old: str) -> bool:
     return _chinese(one, other)
 
 
+def _with_another(new: str, old: str) -> bool:
+    """Whether something is done with, or for, another person at another time, or for another sum: both may be so."""
+    pairs = [(_PARTNER.search(side), {match.group() for match in _WHEN_OR_SUM.finditer(side)}) for side in (new, old)]
+    (partner, told), (other, was) = pairs
+    if partner is None or other is None or not told or not was or told & was:
+        return False
+    names = [next(filter(None, match.groups())).strip() for match in (partner, other)]
+    return names[0] != names[1]
+
+
+def _compared_otherwise(new: str, old: str) -> bool:
+    """Whether two of the same kind are compared in another respect: who is taller may be the slower one."""
+    ways = [next(filter(None, m.groups())) if (m := _COMPARED.search(side)) else "" for side in (new, old)]
+    return "" not in ways and ways[0] != ways[1] and not (ways[0] in ways[1] or ways[1] in ways[0])
+
+
 def _english(new: Sequence[str], old: Sequence[str]) -> bool:
     one, other = ([word for word in side if word not in _ADVERBS] for side in (new, old))
     if not one or not other or {one[0], other[0]} & _PRONOUNS:
         return False
     at = next(
-        ((i, other.index(w, 1)) for i, w in enumerate(one) if 0 < i <= _MOST_WORDS and is_verb(w) and w in other[1:]),
+        ((i, other.index(w, 1)) for i, w in enumerate(one) if 0 < i <= _MOST_WORDS and _is_verb(w) and w in other[1:]),
         None,
     )
     if at is None or at[1] > _MOST_WORDS:
@@ -89,6 +131,10 @@ def _english(new: Sequence[str], old: Sequence[str]) -> bool:
         return False  # "Oslo is my home", "my home is Rome"
     said, before = _nouns(rest), _nouns(was_rest)
     return not said <= before and not before <= said
+
+
+def _is_verb(word: str) -> bool:
+    return is_verb(word) or (len(word) > 4 and word.endswith("ed"))
 
 
 def _nouns(words: Sequence[str]) -> set[str]:
@@ -116,9 +162,14 @@ def _chinese(new: str, old: str) -> bool:
         return bool(one[0] != other[0])  # the same words, and somebody else does it
     steps = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     changed = [step for step in steps if step[0] != "equal"]
-    if len(changed) < 2 or any(step[0] != "replace" for step in changed):
+    if len(changed) < 2 or changed[0][0] != "replace" or all(step[0] != "replace" for step in changed[1:]):
         return False
-    _, _, end, start, was_end = changed[0]
+    _, first, end, start, was_end = changed[0]
+    # What is replaced is the subject: then what is said of it may be longer or shorter, too.
+    if any(step[0] != "replace" for step in changed) and (
+        first or start or end > len(TOKEN_CJK.findall(_OWN_ZH.sub("", told[:at])))
+    ):
+        return False
     return _VERB_ZH.search("".join([*one[:end], *other[start:was_end]])) is None
 
 

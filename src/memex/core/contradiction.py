@@ -289,7 +289,7 @@ def _alike_framed(now: Statement, was: Statement) -> bool:
 
 def _done_otherwise(now: Statement, was: Statement) -> bool:
     """Whether the new text tells the same doing about the same, with something else in one place."""
-    doings = [pattern for pattern in DOINGS if pattern.search(was.short)]
+    doings = [pattern for pattern in DOINGS if (match := pattern.search(was.short)) and not _names(match, was)]
     if now.people != was.people or EVENT.search(was.short):
         return False
     told = was.units - DOING_WORDS - COUNTS - GENERIC
@@ -307,6 +307,12 @@ def _done_otherwise(now: Statement, was: Statement) -> bool:
         # Who has something in hand may change; of what, may not.
         return doings[0] is DOINGS[0] and bool(told - was.head) and told - was.head <= clause
     return _weight(common) * 2 >= _weight(told)
+
+
+def _names(doing: re.Match[str], was: Statement) -> bool:
+    """Whether a word for a doing is a part of the name of what is spoken of: my bike."""
+    word = frozenset(units(doing.group()))
+    return bool(word) and doing.group().isascii() and word <= was.head
 
 
 def _other_of_its_kind(now: Statement, was: Statement) -> bool:
