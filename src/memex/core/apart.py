@@ -96,13 +96,13 @@ def _with_another(new: str, old: str) -> bool:
     (partner, told), (other, was) = pairs
     if partner is None or other is None or not told or not was or told & was:
         return False
-    names = [next(filter(None, match.groups())).strip() for match in (partner, other)]
+    names: list[str] = [next(filter(None, match.groups())).strip() for match in (partner, other)]
     return names[0] != names[1]
 
 
 def _compared_otherwise(new: str, old: str) -> bool:
     """Whether two of the same kind are compared in another respect: who is taller may be the slower one."""
-    ways = [next(filter(None, m.groups())) if (m := _COMPARED.search(side)) else "" for side in (new, old)]
+    ways: list[str] = [next(filter(None, m.groups())) if (m := _COMPARED.search(side)) else "" for side in (new, old)]
     return "" not in ways and ways[0] != ways[1] and not (ways[0] in ways[1] or ways[1] in ways[0])
 
 

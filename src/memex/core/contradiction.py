@@ -25,9 +25,11 @@ from .wording import (
     DOINGS,
     EVENT,
     GRADUATED,
+    HAPPENED,
     IS,
     LIKED,
     NEWNESS,
+    ON_A_DAY,
     QUALIFIERS,
     TURNED,
     WHEN,
@@ -66,6 +68,8 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
     if _labelled_otherwise(now, was) or of_another(now.said, was.said):
         return None  # door 1 is not door 2, whatever is said of them
     same = _same_facts(now, was)
+    if _on_days(now, was, same):
+        return None
     if not alike:
         return _another_object(now, same)
     if max(len(now.text), len(was.text)) > MAX_COMPARED_CHARS:
@@ -89,6 +93,13 @@ def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | 
     if related != "other" or apart or both_hold(now.said, was.said):
         return None
     return _told_otherwise(now, was) or _refilled(now, was)
+
+
+def _on_days(now: Statement, was: Statement, same: list[tuple[Fact, Fact]]) -> bool:
+    """Whether both tell what was so on a day, and not since: each has its day, unless one corrects the other."""
+    if now.corrects or any(fact.predicate != "is" for fact, _ in same):
+        return False
+    return ON_A_DAY.search(was.short) is not None and ON_A_DAY.search(now.short) is not None
 
 
 def _labelled_otherwise(now: Statement, was: Statement) -> bool:
@@ -157,6 +168,8 @@ def _another_version(now: Statement, was: Statement) -> bool:
     """Whether both name one thing with another version of it, and the old text says little else."""
     if not _DIGIT.search(now.said) or not _DIGIT.search(was.said):
         return False
+    if HAPPENED.search(now.short) and HAPPENED.search(was.short):
+        return False  # a visit about parcel 3, a visit about parcel 4
     olds, news = dict(_VERSION.findall(was.said)), dict(_VERSION.findall(now.said))
     if _weight(frozenset(unit for unit in was.head - now.units if not _DIGIT.search(unit))) > 1:
         return False

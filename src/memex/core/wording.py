@@ -18,9 +18,11 @@ __all__ = [
     "DOING_WORDS",
     "EVENT",
     "GRADUATED",
+    "HAPPENED",
     "IS",
     "LIKED",
     "NEWNESS",
+    "ON_A_DAY",
     "QUALIFIERS",
     "TURNED",
     "WHEN",
@@ -66,6 +68,20 @@ EVENT = Signs(
     r"broke|lost|found|learned|travelled|traveled|used to|lived|worked|studied|as a child|back in|had|was|were)\b",
     r"出生|去过|玩过|买了|小时候|以前|曾经?|当年|毕业于|旅[游行]|那年|参加了",
     r"生まれ|子供の頃|子どもの頃|昔|以前は|行きました|行った|旅行|出身|買いました|買った|ことがある",
+)
+# What was done once, to a thing by its number; a new version of something is no such event.
+HAPPENED = Signs(
+    r"^(?:(?:i|we|user|today|yesterday|this morning),? )*(?!(?:up|down)graded|updated|moved|switched|bumped|migrated|changed|need|ported)"
+    r"(?:[a-z]{3,}ed|met|saw|went|sent|got|bought|sold|paid|told|gave|wrote|read|spoke|took|brought|found|lost)\b",
+    r"去了|见了|寄了|送了|买了|看了|处理了|拜访了|检查了|修了|审了|签了",
+    r"(?:行っ|会っ|送っ|買っ|見|訪ね|訪問し|確認し|直し|話し|届け|受け取っ)(?:た|ました)[。.]?$",
+)
+# What was so on a day: of another day something else may be told.
+ON_A_DAY = Signs(
+    r"\b(?:this (?:morning|afternoon|evening)|today|yesterday|last night)\b.*\b(?:was|were|had|did|\w{2,}ed|ran|slept|ate|woke|went|felt|took|got)\b|"
+    r"\b(?:was|were|had|did|\w{2,}ed|ran|slept|ate|woke|went|felt|took|got)\b.*\b(?:this (?:morning|afternoon|evening)|today|yesterday|last night)\b",
+    r"(?:今[天早晨晚]|昨[天晚日]|前天|今日)(?!起|开始|后)",
+    r"(?:今朝|今日|昨日|昨夜|昨晩|一昨日|おととい|けさ|きのう|きょう).*(?:た|でした)[。.]?$",
 )
 DENIES = Signs(
     r"\b(?:not|no longer|never|stopped|quit|gave up|isn't|aren't|wasn't|doesn't|don't|hasn't|without|instead of|rather than|from)\b|n't\b",
