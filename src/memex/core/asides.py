@@ -22,6 +22,10 @@ _BEFORE = _rx(
     r"\b(?:ha(?:ha)+\w*|he(?:he)+|lol|lmao|oh|ah|hm+|wow|ok(?:ay)?|anyways?|by the way|btw|guess what|you know what|"
     r"funny story|fun fact|just so you know|speaking of which|in other news|i (?:almost )?forgot to (?:say|tell you|mention)(?: that)?)"
     r"\b[,.!?:; -]*",
+    # What had to be found out first, or changed with it, before what is so now.
+    r"(?:it )?turns out,?(?: that)? |as it turns out,? ",
+    r"(?:(?:检查|化验|体检|检测)?结果(?:出来|显示|下来)了?|(?:医生|大夫)说|(?:结果|原来)发现)[,。!: ]+(?=我)|"
+    r"(?:検査の?結果(?:が出て|で|、))[、 ]*",
     r"\b(?:well|so|right|yeah|yes|yep|no|nope|hey|hi|hello|thanks(?: a lot| so much)?|thank you(?: so much)?|cool|great|nice|sure|perfect|"
     r"alright|good news|bad news|update|fyi|see)\b ?[,.!?:;-]+ *",
     r"(?:哈{2,}|嘿{2,}|呵{2,}|对了(?!解)|顺便(?:说一[下句声]|说下|提一[下句嘴]|提下|一提|说|提)|话说(?:回来)?|说起来|说到这个|"
@@ -48,17 +52,25 @@ _AFTER = _rx(
     r"(?:, ?|\.\.+ ?| - )(?:(?:how |so |pretty |quite |really )?(?:crazy|wild|cool|nice|great|fun|funny|exciting|weird|strange|amazing|insane)|"
     r"(?:isn't|ain't|wasn't) (?:it|that)(?: \w+)?|can you believe (?:it|that)|believe it or not|don't you think|you know|"
     r"right|ok(?:ay)?|huh|eh|yeah|no|alright)(?:,? (?:right|huh|eh|no|yeah|isn't it|you know))*(?=[?!. ]*$)",
+    r" after all(?=[!. ]*$)",
     r"[, ](?:是不是(?:很|太|挺|特别)?[^,?]{1,4}|(?:厉害|没想到|想不到|神奇|疯狂|不错|惊喜|意外|开心|巧|快)?吧|对不对|"
     r"(?:你)?知道吗|你敢?信(?:吗|不信)?|好[吗吧]|行吗|哈+)(?=[?!。 ]*$)",
     r"[、, ](?:すごい|凄い|やばい|びっくり|面白い|いい|素敵|最高|驚き|早い|信じられ(?:る|ます|ない|ません))?(?:です)?"
     r"(?:でしょう?|よね|だろう?|よ?ね|か)?(?=[?!。 ]*$)(?<![、, ])",
+)
+# That somebody moved, before where the home is now.
+_MOVED = _rx(
+    r"^(?:i|we)(?:'ve| have)? (?:just |recently |finally )*(?:moved(?: house| home| flats?)?|relocated) ?[;:,.!-]+ (?=(?:my|our) .+ (?:is|are) )",
+    r"^我们?(?:最近|刚刚?|上个?[周月])?搬家了[,。;!]+(?=.)",
+    r"^引っ越し(?:まし)?[てた][、。]+(?=.)",
 )
 _ASKS = re.compile(r"[?]+")
 
 
 def without_asides(said: str) -> str:
     """Return a folded text without what stands around its claims."""
-    return " ".join(filter(None, (_bare(sentence) for sentence in _SENTENCE.findall(said)))) or said
+    told = _MOVED.sub("", said)
+    return " ".join(filter(None, (_bare(sentence) for sentence in _SENTENCE.findall(told)))) or said
 
 
 def _bare(sentence: str) -> str:

@@ -249,7 +249,9 @@ def _another_manner(now: Statement, was: Statement, one: Value, other: Value, *,
     if {one.value, other.value} == {"student", "employed"} and not GRADUATED.search(now.said):
         return False
     if now.changes:
-        return was.head <= now.units or not now.head
+        # In Japanese what is liked stands where the subject does.
+        value = units(was.said[slice(*one.span)]) if LIKED.search(was.said) and LIKED.search(now.said) else set()
+        return was.head - value <= now.units or not now.head
     return wished and LIKED.search(was.said) is not None and LIKED.search(now.said) is not None
 
 

@@ -50,16 +50,23 @@ _DAY = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day\w*|(?:the )?\d[\w:./ -]*|
 _WHO = r"(?P<s>\bi|\bwe|\buser|\bmy (?:\w+ )?\w+|\b(?:the|our) [\w -]{2,30}?|(?<=^)\w+)"
 _ATTRIBUTE_ZH = (
     "生日|电话|手机号?码?|邮箱|地址|时区|密码|端口|版本|负责人|预算|截止日期|订单号|最喜欢的.{1,4}|数据库|后端|前端|主区域|职业|主治医生|昵称|"
-    "领导|上司|老板|公司|车|专业|默认分支|账号|微信号?|体重|身高|域名|编辑器|导师"
+    "领导|上司|老板|经理|班主任|组长|房东|牙医|主管|店长|(?:产品|项目|公司|团队|服务|品牌)名称?|公司|车|专业|默认分支|账号|微信号?|体重|身高|域名|编辑器|导师"
 )
 _ATTRIBUTE_JA = (
-    "誕生日|電話番号|メールアドレス|住所|タイムゾーン|パスワード|ポート|バージョン|リーダー|担当|予算|締め切り|注文番号|"
+    "(?:製品|商品|会社|サービス|チーム|プロジェクト|ブランド)名|誕生日|電話番号|メールアドレス|住所|タイムゾーン|パスワード|ポート|バージョン|リーダー|担当|予算|締め切り|注文番号|"
     "(?:一番)?好きな.{1,6}|データベース|職業|主治医|デフォルトブランチ|メール|携帯|上司|会社|車|専攻|専門|納期|住まい|デプロイ先|エディタ|体重|身長|番号"
 )
 
 # When the subject did it is no part of who it is.
 _TIMES_CJK = _rx(
     r"上个?(?:周|月|星期|礼拜)|昨[天晚]|前[天年]|去年|今[天年]|最近|现在|目前|已经|终于|刚刚?|其实|^今(?![後日回度週月年朝夜晩])の?|^現在の?"
+)
+
+# Of "my sister Lotte" the name tells who it is.
+_BY_KIN = _rx(
+    r"^(?:my|our) (?:(?:older|younger|elder|little|big|twin|best) )?(?:sister|brother|cousin|friend|son|daughter|aunt|uncle|niece|nephew|"
+    r"wife|husband|partner|colleague|neighbou?r|boss|mother|father) (?!(?:in|and|or|is|who|has|\w+ing|\w+s)\b)(?=[a-z]{2,}$)",
+    r"^(?:姉|妹|兄|弟|友人|友達|いとこ|同僚|娘|息子|妻|夫|叔母|叔父|姪|甥)の(?!会社|職場|家|店|夫|妻|娘|息子|友|彼|上司|先生|学校|母|父)(?=[^のはが]{1,5}$)",
 )
 
 CHANGED = "changed to"
@@ -123,6 +130,12 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("listens on", _rx(r"(?P<s>[\w ]{1,30}?)(?: now)? (?:listens?|runs?) on port (?P<o>\d+)")),
     ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+?)(?:'s name)? is (?:called |named )(?P<o>[\w ]+)")),
     ("is called", _rx(r"\b(?P<s>(?:my|our) (?:\w+ )?\w+)'s name is (?P<o>[\w ]+)")),
+    (
+        "is called",
+        _rx(
+            r"\bthe (?P<s>product|project|app|company|team|service|brand|band|shop|game|newsletter|podcast|blog) is (?:now )?(?:called|named) (?P<o>[\w ]+)"
+        ),
+    ),
     (
         "is",
         _rx(
@@ -357,7 +370,7 @@ def facts(said: str, *, loosely: bool = False) -> list[Fact]:
             who, spelled = (next((v for name, v in parts.items() if name[0] == k and v), "") for k in "so")
             thing = frozenset(units(spelled.strip()))
             if thing:
-                subject = frozenset(units(_TIMES_CJK.sub("", who))) - {"新"}
+                subject = frozenset(units(_BY_KIN.sub("", _TIMES_CJK.sub("", who)))) - {"新"}
                 if not who and match.start():
                     # 妹は今、…, 我妹妹结婚了,现在…: the clause before tells of whom.
                     subject = head(sentence) or frozenset(units(" ".join(people(sentence[: match.start()]))))

@@ -96,16 +96,41 @@ _HAS_NEW_ZH = re.compile(
         "([\u3400-\u9fff]{1,5})[,:](?:他|她|它)?(?:叫|是)?"
     )
 )
+_SWITCHED_EN = re.compile(
+    r"^(?:i|we|user)(?:'ve| have| has)? (?:just |recently )?(?:switched|changed) "
+    r"(?!(?:thing|mind|plan|side|place)s\b)(\w+?)(?:e?s)"
+    r"(?: again)?"
+    r"(?:[,:;.]| -| and)* (?:and )?(?:now )?(?:i'm|i am|we're|we are|it's|it is|i|we)(?: now)? "
+    r"(?:with |bank with |go to |use )?(?!(?:happy|not|so|very|glad|at|in|on|going)\b)(?=[a-z])"
+)
+_SWITCHED_ZH = re.compile(
+    canonical(
+        "^(?:我|我们)(?:刚|最近)?换了?(?!了)([\u3400-\u9fff]{2,4}?)了?,"
+        "(?:现在|以后)(?:是|用的?是?|去的?是?|在)"
+        "(?=[^,。]{1,8}[。.]?$)"
+    )
+)
+_SWITCHED_JA = re.compile(
+    canonical(
+        "^([\u3400-\u9fff\u30a1-\u30ff]{2,6})を(?:変え|替え|換え)(?:て|ました|た)[、。]? ?今は"
+        "(?=[^、。はがを]{1,10}(?:です|だ)[。.]?$)"
+    )
+)
 _OURS = re.compile(r"^(?:our|user's|the user's) ")
 _TOPIC = re.compile("[はがもの、,]")
 _KANA = re.compile("[\u3041-\u30fa]")
 
 
 def owned(told: str) -> str:
-    """Return a folded text with "my new dentist is Dr. Moreau" for "I have a new dentist, Dr. Moreau"."""
+    """Return a folded text with "my new dentist is Dr. Moreau" for "I have a new dentist, Dr. Moreau".
+
+    Likewise for "I switched banks, I'm with Calder now".
+    """
     if told.isascii():
-        return _HAS_NEW_EN.sub(r"my new \1 is ", told)
-    return _HAS_NEW_ZH.sub(canonical(r"我的新\1是"), told)
+        return _SWITCHED_EN.sub(r"my new \1 is ", _HAS_NEW_EN.sub(r"my new \1 is ", told))
+    if _KANA.search(told):
+        return _SWITCHED_JA.sub(r"今の\1は", told)
+    return _SWITCHED_ZH.sub(canonical(r"我的新\1是"), _HAS_NEW_ZH.sub(canonical(r"我的新\1是"), told))
 
 
 def refilled(new: str, old: str, *, named: bool) -> bool:

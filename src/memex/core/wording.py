@@ -180,6 +180,8 @@ TURNED = _rx(
     r"\b(?:switched|moved|changed|downgraded|upgraded|went|converted|transferred|swapped)(?: \w+)? (?:over |back )?to (?:the |an? )?"
     r"(?P<a>[\w-]+ \w+)(?= (?:in|since|last|this|yesterday|for|from|as|on|after|because|at|now)\b|$|[,.;])",
     r"(?:改[成为上用]?|换[成到]?|降[到为成]|升[到为成级]到?|转[到为成]|调[到成])了?(?P<b>[^,。了]{2,8})",
+    r"(?:以后|今后|往后)(?:就|都|改)*(?:上|做|走|坐|骑)(?P<d>[^,。了]{2,8})",
+    r"(?:これから|今後|来週から|来月から)は(?P<e>[^、。はがを]{2,8}?)(?:です|だ|になります|$|。)",
     r"(?P<c>[^、。はがをら]{2,10}?)[にへ](?:変更|変わ|変え|切り替|移|転|下げ|上げ|乗り換|なっ|なり)",
 )
 # A thing that is no more than a time.
