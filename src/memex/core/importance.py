@@ -72,6 +72,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
         "cause of an incident",
         Signs(
             r"\broot cause\b(?! (?:is|was)?(?: still)? unknown)|\bpost-?mortem\b|\blessons? (?:learned|learnt|from)\b|"
+            r"\b(?:the|our|my) (?:lesson|takeaway)(?: (?:here|is|was))*(?::|,| (?:is|was|to)\b)|"
             r"\b(?:outage|incident|crash(?:es)?|downtime|failures?|leak|data loss|latency spikes?|timeouts?)\b.{0,60}"
             r"\b(?:was caused|were caused|caused by|because|due to|came from|come from|traced (?:back )?to|turned out)\b|"
             r"\b(?:failed|went down|broke|crashed|died|stalled|leaked|flaked) (?:\w+ ){0,3}(?:because|due to|since)\b|"
@@ -111,6 +112,9 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"capped|banned|off[- ]limits|up to date with|(?:doctor|therapist|dentist|lawyer|boss|manager|client|"
             r"customer|wife|husband) (?:told|asked|wants|said|says|insists|advised)|has to be|have to be|need to be|"
             r"needs to be)\b",
+            r"\b(?<!it )(?<!this )(?<!that )must(?: (?:not|always|never|also))? be (?:shown|displayed|written|kept|stored|encrypted|signed|reviewed|approved|"
+            r"tested|tagged|translated|named|prefixed|logged|documented|sent|deployed|run|built|formatted|validated|rotated|backed up|returned|used|"
+            r"answered|confirmed|labell?ed|deleted|archived|sorted|rounded|cited)\b",
             r"^please (?:always|keep|answer|reply|use|write (?!me|an?\b|the\b|this)|call me|speak|don't|do not|avoid|"
             r"address|stick)\b",
             r"^(?:always|never|do not|don't|avoid|use|keep|prefer|stick to) (?!.*\b(?:this|that|it|now|worry|bother|"
@@ -193,6 +197,9 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"wednes|thurs|fri|satur|sun)day|next (?:week|month)|tomorrow)",
             r"\b(?:asked|wants?|likes?|prefers?) to be (?:called|addressed)|\b(?:i|user|she|he)(?: \w+)? (?:usually|"
             r"normally|regularly|every (?:day|morning|evening|night|week|year))\b",
+            r"(?:我|用户|他|她|妈|爸|儿|女|妻|老公|老婆)[^,。]{0,6}(?:诊断|确诊)(?!书|报告|工具|日志)|我们?家(?:现在|目前)?(?:住?在|位于)|"
+            r"(?:我|用户)(?:现在|目前|平时)开(?:的是|着)?(?![始会心玩源发门口车机灯窗学业完了着药单])(?!.{0,6}(?:文件|电脑|空调|网页|视频|直播|终端|浏览|派对|玩笑|发票|支票|日志|音响|电视))"
+            r"[^,。]{2,10}[。!]?$",
             r"我(?:的)?(?:女儿|儿子|太太|妻子|老婆|丈夫|老公|先生|妈妈?|爸爸?|母亲|父亲|哥哥|弟弟|姐姐|妹妹|孩子|"
             r"老板|狗|猫|名字|生日|电话|手机号|老家|"
             r"邮箱|地址|主治医生|奶奶|爷爷|外婆|外公|同事|室友|领导|血型|护照)",
@@ -212,7 +219,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"[^ ]{1,6}員)(?:として働|をして)|として働い|で働い|勤め|勤務|生まれ|夜勤をし|"
             r"結婚(?:式|し)|離婚|習っています|習っている|勉強してい?[るま]|引っ越し|に乗ってい|話します|通院|"
             r"在宅勤務|にしている。?$|飼って|弾い?[てき](?:い?[るま])?|入社|退職|転職|転勤|異動|失(?:った|いました)|"
-            r"亡くな|一人暮らし|同棲|療養|骨折|入院|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|"
+            r"亡くな|一人暮らし|同棲|療養|骨折|入院|診断され(?:た|ました|てい)|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|"
             r"きっぱり)やめ(?:た|ました)|卒業|入学|禁煙|禁酒|妊娠|貯金|"
             r"買いました|買った(?!ばかり)|売りました|売った|(?:毎[朝晩日週月年]|普段|ふだん|いつも|隔週|"
             r"子供の頃).{1,24}(?:る|す|た|く|う|む)。?$|患って|持病|予約が(?:あり|ある)|(?:面接|手術|健診|締め切り|"

@@ -43,7 +43,7 @@ _EN = (
     ),
     rf"{_TO_WHOM}+|my (?:dear |good )?friends?|sup|(?:it'?s )?(?:just |only )?me again|(?:i |we )?hope (?:that|this|it) helps?",
     rf"(?:happy|merry) (?:{_DAYS}|new year|holidays|christmas|easter|birthday|anniversary)(?: {_TO_WHOM}+)?",
-    r"long time no (?:see|talk|speak)|it'?s been (?:a while|ages|too long)",
+    r"(?:oh )?(?:wow|hey|man|boy|gosh|my)|(?:oh )?long time,? no (?:see|talk|speak|chat|hear)|it'?s been (?:a while|ages|too long)",
     r"(?:nice|good|great|lovely|pleased|a pleasure) to (?:meet|see|hear from|e-meet|chat (?:with|to)|talk to|be (?:back|here))(?: you)?(?: \w+){0,3}",
     r"it (?:was|is|'s) (?:so |very |really )?(?:nice|good|great|lovely|a pleasure) (?:to|seeing|meeting|talking|chatting|working|catching)\b.{0,40}",
     (
@@ -132,7 +132,9 @@ _EN = (
     r"no (?:reply|response|answer|action) (?:needed|required|necessary)|(?:i'm |we're )?looking forward to .{1,40}|can'?t wait",
     r"(?:please )?let me know (?:if|what|when)\b.{0,50}|(?:please )?let me know|(?:if you have )?any questions|just ask|(?:please )?feel free to .{1,40}",
     r"(?:i'm )?happy to (?:help|chat|answer|discuss).{0,30}|(?:please )?(?:update|adjust|amend) (?:your|the) (?:notes?|records?|files?|memory)(?: accordingly)?",
-    r"cheers|(?:ha)+h?|(?:he)+h?|lol|lmao|xoxo|x+o*|phew|ciao|hugs?|kisses",
+    r"(?:how |my how |wow )?(?:time|the (?:days|weeks|months|year)) (?:really |just |sure )?(?:flies|fly|flew|flown|is flying|goes by so fast)(?: by)?(?: when .{1,30})?",
+    r"(?:does|do|did|is|are|was|can|would|has|could)n'?t (?:it|they|we|you|that)|(?:god )?bless (?:you|ya)(?: (?:all|both|guys))?(?: for (?:listening|helping|your \w+|the help|being \w+|asking|reading))?",
+    r"bless your heart|thanks? heavens?|thank god(?: it'?s friday)?|tgif|cheers|(?:ha)+h?|(?:he)+h?|lol|lmao|xoxo|x+o*|phew|ciao|hugs?|kisses",
 )
 # What may stand before a statement without a pause.
 _RUN_ON_EN = re.compile(
@@ -153,7 +155,9 @@ _ZH = (
         rf"父亲节)?{_YOU_ZH}?(?:们)?(?:好|早|快乐|愉快|安康)(?:[呀啊哇哈])?"
     ),
     r"(?:各位|我的|亲爱的)(?:同事|老师|同学|朋友|家人|伙伴|老板|领导|助手)们?|恭喜(?:发财|大家|你)?",
-    rf"{_ALL_ZH}|嗨+喽?|嘿+|哈[喽啰咯罗]|hello|hi|hey|喂|在[吗么]|在不在|在的?话|早+(?:安|啊|呀)?|[午晚]安|好久不见(?:[了啦])?|(?:欢迎|我)?回来了?|幸会|久仰",
+    r"哎[呀哟呦哎]+|哇+塞?|天[哪啊呐]|(?:真的?|太|可真)?(?:是)?(?:好久|许久|很久|老久)(?:都)?(?:没有?|未)(?:聊天?|联系|说话|见面?|碰面|来|聚)[了啦呢]*|时间过得(?:真|好|太)快[啊呀]?",
+    r"(?:吃饭|睡觉|开会|下班|出门|下线|走|休息|忙|上课|回家|睡)(?:之)?前(?:先)?(?:说|讲|提|补充|更新|告诉你|汇报)(?:一下|一声|一句|一嘴|下)?",
+    rf"{_ALL_ZH}|嗨+喽?|嘿+|哈[喽啰咯罗]|hello|hi|hey|喂|在[吗么]|在不在|在的?话|早+(?:安|啊|呀|哇|哦)?|[午晚]安|好久不见(?:[了啦])?|(?:欢迎|我)?回来了?|幸会|久仰",
     rf"(?:不好意思|抱歉|对不起|冒昧|又|来)*(?:打扰|叨扰|耽误|占用)(?:一下|{_YOU_ZH}|[一两几]分钟|一?点时间)*(?:[了啦])?|久违了?|又?是我[啊呀哦]?|我又来了",
     rf"(?:现在|今天|{_YOU_ZH})*(?:有空|方便|在忙|有时间)(?:聊|说话?)?[吗么]",
     rf"(?:{_AT_ZH}|外面|这里)+的?(?:天气|天|外面)?可?(?:真|好|太|很|挺|有点|越来越|这么)+的?(?:好|冷|热|闷|潮|凉快|舒服|糟糕?|美|暖和)(?:[了啊呀呢哦吧])*",
@@ -162,6 +166,8 @@ _ZH = (
         rf"{_YOU_ZH}?{_AT_ZH}?{_YOU_ZH}?(?:一切)?(?:还|都|过得|过的)?(?:好[吗么]|怎么?样[啊呀]?|如何|忙[吗不]忙?|忙[吗么]|还好吗|可好|顺利吗|休息得(?:好吗|怎么样)|"
         r"开心吗|在忙什么|忙啥)(?:呢|啊)?"
     ),
+    rf"(?:{_YOU_ZH}|{_AT_ZH}|这[周天]|这个?(?:周末|星期|礼拜)|今天|假期|周末|最近)*(?:一切|都)?(?:过得|过的|玩得|休息得|睡得|工作)?(?:还|都|挺)?(?:顺利|开心|愉快|好|不错|忙|累|充实)(?:吧|吗|么|不)[?]?",
+    r"(?:多?谢|感谢|谢谢)[啦咯喽哟呀哈]+",
     r"吃了[吗么]|身体(?:还)?好吗",
     rf"(?:希望|愿|祝愿?|但愿){_YOU_ZH}?.{{0,8}}?(?:好|顺利|愉快|健康|快乐|安康|安好|开心|如意|充实|不错|成功|幸福)(?:[呀啊哦])?|祝好|祝{_YOU_ZH}.{{1,8}}",
     rf"(?:{_AT_ZH}|{_YOU_ZH}|工作|真的?是?|都)*辛苦(?:[了啦]|{_YOU_ZH})*",
