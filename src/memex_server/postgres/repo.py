@@ -330,6 +330,10 @@ class PostgresRepo:
         left = [row["id"] for row in await connection.fetch(self._sql["hand_on"], shard, ids)]
         why = "what it was superseded by was purged"
         await connection.execute(self._sql["next_versions"], shard, left, "superseded", now, actor, why)
+        await connection.execute(self._sql["inherit"], shard, ids)
+        freed = [row["id"] for row in await connection.fetch(self._sql["let_go"], shard, ids)]
+        why = "its summary was purged"
+        await connection.execute(self._sql["next_versions"], shard, freed, "released", now, actor, why)
         await connection.execute(self._sql["purge_versions"], shard, ids)
         await connection.execute(self._sql["purge_rows"], shard, ids)
 

@@ -49,12 +49,17 @@ class PostgresRetractions(PostgresRepo):
 
         async def run() -> Memory:
             async with self._db.transaction() as connection:
-                row = apart(await self._lock(connection, memory_id, user_id, agent_id, deleted=True))
+                row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
                 shard = row["shard"]
                 if row["deleted_at"] is None:
+                    apart(row)
                     sources = await connection.fetch(self._sql["lock_sources"], shard, memory_id, None)
                     ids = [memory_id, *(source["id"] for source in sources)]
                     await self._bury(connection, shard, ids, "retracted", now, actor=actor, reason=reason)
+                elif row["condensed_into"] is not None:  # a deleted summary must not come back with the claim
+                    summary = [row["condensed_into"]]
+                    await self._purge(connection, shard, summary, now, actor=actor)
+                    await connection.execute(self._sql["purge_retractions"], shard, summary)
                 over = [old["id"] for old in await connection.fetch(self._cycle["overtaken_by"], shard, memory_id)]
                 await connection.execute(
                     self._cycle["retract"], shard, memory_id, self._tenant, row["user_id"], row["agent_id"],

@@ -245,6 +245,20 @@ WHERE m.shard = $1 AND m.superseded_by = h.gone AND m.id <> ALL ($2::uuid[])
   AND (h.heir IS NULL OR h.heir <> ALL ($2::uuid[]))
 RETURNING m.id
 
+-- name: inherit
+-- Sources of retracted summaries that are purged as $2 without them are retracted themselves.
+INSERT INTO retractions (shard, memory_id, tenant_id, user_id, agent_id, content, reason, actor, at, over)
+SELECT m.shard, m.id, m.tenant_id, m.user_id, m.agent_id, m.content, r.reason, r.actor, r.at, '{}'
+FROM retractions r JOIN memories m ON m.shard = r.shard AND m.condensed_into = r.memory_id
+WHERE r.shard = $1 AND r.memory_id = ANY ($2::uuid[]) AND m.id <> ALL ($2::uuid[]) AND m.deleted_at IS NOT NULL
+ON CONFLICT DO NOTHING
+
+-- name: let_go
+-- Tombstones that went with a summary are tombstones by themselves when it is purged without them.
+UPDATE memories SET condensed_into = NULL
+WHERE shard = $1 AND condensed_into = ANY ($2::uuid[]) AND id <> ALL ($2::uuid[]) AND deleted_at IS NOT NULL
+RETURNING id
+
 -- name: purge_versions
 DELETE FROM memory_versions WHERE shard = $1 AND memory_id = ANY ($2::uuid[])
 
@@ -258,13 +272,17 @@ SELECT shard, array_agg(id) AS ids FROM (
 GROUP BY shard
 
 -- name: bury_expired
--- Expired memories become tombstones, up to $2 of them.
+-- Expired memories become tombstones, up to $2 of them; a summary together with its sources.
 WITH due AS (
     SELECT shard, id FROM memories
     WHERE expires_at <= $1 AND deleted_at IS NULL LIMIT $2 FOR UPDATE SKIP LOCKED
+), sources AS (
+    SELECT m.shard, m.id FROM memories m JOIN due ON m.shard = due.shard AND m.condensed_into = due.id
+    WHERE m.deleted_at IS NULL FOR UPDATE OF m
 ), buried AS (
-    UPDATE memories m SET deleted_at = $1, updated_at = $1 FROM due
-    WHERE m.shard = due.shard AND m.id = due.id
+    UPDATE memories m SET deleted_at = $1, updated_at = $1
+    FROM (SELECT * FROM due UNION SELECT * FROM sources) gone
+    WHERE m.shard = gone.shard AND m.id = gone.id
     RETURNING m.shard, m.id
 )
 SELECT shard, array_agg(id) AS ids FROM buried GROUP BY shard
