@@ -1,32 +1,30 @@
-"""Consolidation: the oldest events of a crowded scope become one summary, from which they can be taken again."""
+"""Consolidation: the oldest events of a crowded scope become one summary; `release` takes it apart."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from memex.core.memory import Memory, MemoryType, NewMemory
 from memex.core.passages import sentences
 from memex.core.reclaiming import reclaims_any
 from memex.core.summarize import summarize
-from memex.protocol.errors import Conflict, MemexError, NotFound, Unavailable
+from memex.protocol.errors import MemexError
 
 from .checks import check_scope
 from .indexing import index_texts
 from .lifecycle_ports import Job, Scope
 from .parts import Parts
-from .ports import Archived, PreparedMemory
+from .ports import PreparedMemory
 
 __all__ = ["CONSOLIDATE", "Consolidation", "Summary"]
 
-T = TypeVar("T")
 CONSOLIDATE = "consolidate"
 _SOURCE = "memex:consolidation"
-_ATTEMPTS = 5
 _MOST_BATCHES = 200  # of one scope when somebody asks for it
 
 
@@ -41,7 +39,7 @@ class Summary:
 
 
 class Consolidation(Parts):
-    """Condensing, undoing it, and the jobs that do it beside requests."""
+    """Condensing, and the jobs that do it beside requests."""
 
     async def consolidate(self, *, user_id: str, agent_id: str | None = None, dry_run: bool = False) -> list[Summary]:
         """Condense what is over the threshold in a user's scopes now; with `dry_run` only show the next batch of each.
@@ -60,47 +58,6 @@ class Consolidation(Parts):
             else:
                 made += await self._consolidate_scope(Scope(user_id, agent, 0))
         return made
-
-    async def undo_consolidation(
-        self,
-        summary_id: UUID,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        actor: str | None = None,
-        keep_apart: bool = True,
-    ) -> list[UUID]:
-        """Make the sources of a summary current again and drop the summary; return the sources.
-
-        With `keep_apart` they are not condensed again. Raises InvalidInput, NotFound, Conflict, Unavailable.
-        """
-        check_scope(user_id, agent_id)
-        for _ in range(_ATTEMPTS):
-            sources = await self._repo.sources(summary_id, user_id=user_id, agent_id=agent_id)
-            indexes = await index_texts(self._embedder, [memory.content for memory in sources])
-            released = await self._repo.release(
-                summary_id,
-                {m.id: (m.content, index) for m, index in zip(sources, indexes, strict=True)},
-                keep_apart=keep_apart,
-                actor=actor or agent_id,
-                now=self._clock(),
-            )
-            if released:
-                self._observer.operation("consolidate", "undone")
-                return [memory.id for memory in sources]
-        raise Conflict(f"the sources of {summary_id} change too fast: try again")
-
-    async def _apart(self, run: Callable[[], Awaitable[T]], actor: str | None) -> T:
-        """Do something with a memory, after taking it out of its summary if it stands in one."""
-        for _ in range(_ATTEMPTS):
-            try:
-                return await run()
-            except Archived as e:
-                try:
-                    await self.undo_consolidation(e.summary_id, actor=actor, keep_apart=False)
-                except NotFound:
-                    continue  # somebody else has taken it apart
-        raise Unavailable("the memory is condensed again and again", retry_after_s=1)
 
     # -- jobs ----------------------------------------------------------------------------------
 

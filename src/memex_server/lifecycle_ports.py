@@ -156,12 +156,18 @@ class LifecycleRepo(MemoryRepo, Protocol):
         self,
         summary_id: UUID,
         sources: Mapping[UUID, tuple[str, IndexEntry]],
+        over: Mapping[UUID, Ending],
         *,
+        user_id: str,
+        version: int | None,
         keep_apart: bool,
         actor: str | None,
         now: datetime,
     ) -> bool:
-        """Make the sources (id: text, index) current again and erase the summary; False if they changed meanwhile."""
+        """Bring the sources (id: text, index) back and erase the summary; of all memories those that are `over` end.
+
+        False, and nothing done, if they changed meanwhile, or as in `admit`.
+        """
 
     async def kept(self, user_id: str, agent_id: str | None) -> Sequence[Kept]:
         """Return the current memories of a scope as forgetting looks at them."""

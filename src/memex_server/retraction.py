@@ -10,14 +10,15 @@ from memex.core.memory import Memory, MemoryType, as_new
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 
 from .checks import check_reason, check_scope
-from .gate import ATTEMPTS, Gate
+from .gate import ATTEMPTS
 from .indexing import index_texts
 from .ports import IndexEntry
+from .release import Releasing
 
 __all__ = ["Retracting"]
 
 
-class Retracting(Gate):
+class Retracting(Releasing):
     """Retracting and bringing back; `actor` (else the agent) is who does it."""
 
     async def retract(

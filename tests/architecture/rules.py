@@ -34,7 +34,7 @@ __all__ = [
 
 ADAPTERS = ("postgres", "embedding", "reranking", "graph", "cache", "llm")
 # What the service can do, where it is more than a few lines; each is a base class of it.
-CASES = ("gate", "retraction", "consolidation", "forgetting")
+CASES = ("gate", "retraction", "consolidation", "release", "forgetting")
 FACES = ("http", "mcp", "worker", "web")
 
 # What a part of a package may import from its own package. `_version` is everybody's.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from memex.core.lifecycle import Candidate
 from memex.core.memory import MemoryType, Patch
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 from memex.testing import FrozenClock
@@ -40,6 +42,10 @@ TEXTS = {
 @pytest.fixture
 def service(database: Database, clock: FrozenClock) -> MemoryService:
     return make_service(database, clock, rules=RULES)
+
+
+def candidate(text: str, **fields: Any) -> Candidate:
+    return Candidate(user_id="ann", agent_id="scout", text=text, **{"threshold": 1, **fields})
 
 
 async def fill(service: MemoryService, texts: Sequence[str] = TEXTS["en"], **fields: Any) -> list[Any]:
@@ -153,6 +159,105 @@ async def test_deleting_a_summary_deletes_what_it_stands_for_and_restoring_bring
     await service.restore(summary.id)
     assert await service.undo_consolidation(summary.id) == list(summary.sources)
     assert len(await all_listed(service)) == 12
+
+
+@pytest.mark.parametrize("how", ["deleted", "retracted"])
+@pytest.mark.parametrize("what", ["purge", "retract"])
+async def test_a_source_can_go_from_a_summary_that_is_gone_and_its_siblings_still_come_back(
+    service: MemoryService, dsn: str, how: str, what: str
+) -> None:
+    await fill(service)
+    [summary] = await service.consolidate(user_id="ann")
+    assert summary.id is not None
+    await (service.delete(summary.id) if how == "deleted" else service.retract(summary.id))
+    victim, *siblings = summary.sources
+    for refused in (service.patch(victim, Patch(tags=("x",))), service.delete(victim)):
+        with pytest.raises(NotFound):
+            await refused
+    with pytest.raises(NotFound):
+        await service.undo_consolidation(summary.id)
+    with pytest.raises(Conflict):
+        await service.restore(victim)
+    await (service.retract(victim) if what == "retract" else service.delete(victim, purge=True))
+    with pytest.raises(NotFound):
+        await service.restore(summary.id)
+    for sibling in siblings:
+        if how == "retracted":
+            text = (await service.history(sibling))[0].content
+            assert (await service.remember(candidate(text))).outcome == "skipped"
+            back = await service.undo_retraction(sibling)
+        else:
+            back = await service.restore(sibling)
+        assert back is not None
+        assert back.condensed_into is None
+    assert len(await all_listed(service)) == 11
+    if what == "retract":
+        await service.undo_retraction(victim)
+        assert sorted(await all_listed(service)) == sorted(TEXTS["en"])
+    assert set((await orphans(dsn)).values()) == {0}
+
+
+async def test_a_summary_expires_with_its_sources(service: MemoryService, clock: FrozenClock) -> None:
+    await fill(service)
+    [summary] = await service.consolidate(user_id="ann")
+    assert summary.id is not None
+    await service.patch(summary.id, Patch(expires_at=clock() + timedelta(days=1)))
+    clock.advance(days=2)
+    await service.tidy(tombstone_days=30)
+    await service.retract(summary.sources[0])
+    await service.restore(summary.sources[1])
+    assert len(await all_listed(service)) == 8
+
+
+MOVES = {
+    "en": ("I live in Ghent.", "I live in Lier now."),
+    "zh": ("我住在根特。", "我现在住在利尔。"),
+    "ja": ("ヘントに住んでいます。", "今はリールに住んでいます。"),
+}
+
+
+@pytest.mark.parametrize(("language", "how"), [("en", "undo"), ("zh", "delete"), ("ja", "patch")])
+async def test_what_was_corrected_while_it_was_condensed_comes_back_as_over(
+    service: MemoryService, clock: FrozenClock, language: str, how: str
+) -> None:
+    was, now = MOVES[language]
+    old, liked, sibling, *_ = await fill(service, [was, "I live with Bea.", *TEXTS[language]])
+    clock.advance(days=1)
+    [summary] = await service.consolidate(user_id="ann")
+    assert summary.id is not None
+    clock.advance(days=1)
+    told_at, new = clock(), await service.remember(candidate(now))
+    assert new.superseded == ()
+    clock.advance(days=1)
+    if how == "undo":
+        await service.undo_consolidation(summary.id, actor="eve")
+    elif how == "delete":
+        await service.delete(sibling.id, actor="eve")
+    else:
+        await service.patch(sibling.id, Patch(tags=("x",)), actor="eve")
+    over = await service.get(old.id)
+    assert (over.superseded_by, over.valid_to, over.condensed_into) == (new.id, told_at, None)
+    assert (await service.get(liked.id)).valid_to is None
+    last = (await service.history(old.id))[-1]
+    assert (last.action, last.actor, str(new.id) in (last.reason or "")) == ("superseded", "eve", True)
+    listed = await all_listed(service)
+    assert (was in listed, now in listed, len(listed)) == (False, True, 13 if how == "delete" else 14)
+
+
+async def test_what_was_told_of_an_earlier_time_is_over_when_what_came_after_it_is_back(
+    service: MemoryService, clock: FrozenClock
+) -> None:
+    was, now = MOVES["en"]
+    later, *_ = await fill(service, [now, *TEXTS["en"]])
+    [summary] = await service.consolidate(user_id="ann")
+    assert summary.id is not None
+    clock.advance(days=1)
+    earlier = await service.remember(candidate(was, occurred_at=clock() - timedelta(days=9)))
+    assert earlier.id is not None
+    assert earlier.superseded_by is None
+    await service.undo_consolidation(summary.id)
+    assert (await service.get(earlier.id)).superseded_by == later.id
+    assert was not in await all_listed(service)
 
 
 async def test_a_retracted_claim_is_not_told_by_a_summary(service: MemoryService) -> None:

@@ -91,9 +91,16 @@ class Story:
         await calls[op]()
 
     async def undo(self, memory_id: UUID) -> None:
-        before = await self.service.count(user_id=self.user)
+        before = await self.listed() - {memory_id}
         back = await self.service.undo_consolidation(memory_id)
-        assert await self.service.count(user_id=self.user) == before + len(back) - 1
+        after = await self.listed()
+        # What is not current again was corrected meanwhile, or was stored again.
+        gone = [await self.service.history(one) for one in {*before, *back} - after]
+        assert {versions[-1].action for versions in gone} <= {"superseded", "deleted"}
+        assert after <= {*before, *back}
+
+    async def listed(self) -> set[UUID]:
+        return {one.id for one in (await self.service.list(user_id=self.user, limit=200)).memories}
 
 
 async def check(service: MemoryService, dsn: str, user: str) -> None:

@@ -67,7 +67,15 @@ class PostgresLifecycleRepo(PostgresRetractions):
         return await retried(run)
 
     async def _end(
-        self, connection: Any, shard: int, ids: list[UUID], ending: Ending, *, now: datetime, actor: str, reason: str
+        self,
+        connection: Any,
+        shard: int,
+        ids: list[UUID],
+        ending: Ending,
+        *,
+        now: datetime,
+        actor: str | None,
+        reason: str,
     ) -> None:
         await connection.execute(self._sql["first_versions"], shard, ids)
         rows = await connection.fetch(self._cycle["supersede"], shard, ids, ending.by, ending.at, now)
@@ -220,22 +228,30 @@ class PostgresLifecycleRepo(PostgresRetractions):
         self,
         summary_id: UUID,
         sources: Mapping[UUID, tuple[str, IndexEntry]],
+        over: Mapping[UUID, Ending],
         *,
+        user_id: str,
+        version: int | None,
         keep_apart: bool,
         actor: str | None,
         now: datetime,
     ) -> bool:
         """See the port."""
+        shard = shard_key(self._tenant, user_id)
 
         async def run() -> bool:
             async with self._db.transaction() as connection:
-                row = await self._lock(connection, summary_id, None, None, deleted=False)
-                shard = row["shard"]
+                if not await self._pass(connection, shard, version):
+                    return False
+                await self._lock(connection, summary_id, None, None, deleted=False)
                 rows = await connection.fetch(self._cycle["lock_sources"], shard, summary_id)
                 if {row["id"]: row["content"] for row in rows} != {i: text for i, (text, _) in sources.items()}:
                     return False
                 for source_id, (_, index) in sources.items():
                     await self._unarchive(connection, shard, source_id, index, keep=keep_apart, now=now, actor=actor)
+                for ended_id, ending in over.items():
+                    why = "it was told otherwise while one of the two was condensed"
+                    await self._end(connection, shard, [ended_id], ending, now=now, actor=actor, reason=why)
                 # It is made of its sources alone, so nothing is lost with it, and no copy of their text stays.
                 await self._purge(connection, shard, [summary_id], now, actor=actor)
                 return True

@@ -1,0 +1,102 @@
+"""Taking a summary apart: its sources are current again, unless what was told meanwhile says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from memex.core.lifecycle import Ending, decide
+from memex.core.memory import Memory, as_new
+from memex.protocol.errors import Conflict, NotFound, Unavailable
+
+from .checks import check_scope
+from .gate import Gate
+from .indexing import index_texts
+from .ports import Archived, IndexEntry
+
+__all__ = ["Releasing"]
+
+T = TypeVar("T")
+_ATTEMPTS = 5  # the last one is written whatever else the scope has become meanwhile
+
+
+class Releasing(Gate):
+    """Undoing a consolidation, by wish or because a source is to be changed."""
+
+    async def undo_consolidation(
+        self,
+        summary_id: UUID,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        actor: str | None = None,
+        keep_apart: bool = True,
+    ) -> list[UUID]:
+        """Bring the sources of a summary back and drop the summary; return the sources.
+
+        Those that were corrected since they were condensed come back as superseded, the others as current.
+        With `keep_apart` they are not condensed again. Raises InvalidInput, NotFound, Conflict, Unavailable.
+        """
+        check_scope(user_id, agent_id)
+        known: dict[str, IndexEntry] = {}
+        for attempt in range(_ATTEMPTS):
+            sources = await self._repo.sources(summary_id, user_id=user_id, agent_id=agent_id)
+            missing = [memory.content for memory in sources if memory.content not in known]
+            known |= zip(missing, await index_texts(self._embedder, missing), strict=True)
+            version = (await self._repo.scope(sources[0].user_id)).version
+            released = await self._repo.release(
+                summary_id,
+                {memory.id: (memory.content, known[memory.content]) for memory in sources},
+                await self._corrected(sources, known, version),
+                user_id=sources[0].user_id,
+                version=version if attempt < _ATTEMPTS - 1 else None,
+                keep_apart=keep_apart,
+                actor=actor or agent_id,
+                now=self._clock(),
+            )
+            if released:
+                self._observer.operation("consolidate", "undone")
+                return [memory.id for memory in sources]
+        raise Conflict(f"the sources of {summary_id} change too fast: try again")
+
+    async def _corrected(
+        self, sources: Sequence[Memory], indexes: Mapping[str, IndexEntry], version: int
+    ) -> dict[UUID, Ending]:
+        """Return what ends of the sources, and of what was written since they were condensed.
+
+        As the gate decides: what was told later ends what was told before; of one time, what was not condensed.
+        """
+        now = self._clock()
+        found: dict[UUID, Ending] = {}
+        for source in sources:
+            index = indexes[source.content]
+            near = await self._neighbours(as_new(source, source.occurred_at), index, None, version)
+            decision = decide(
+                source.content,
+                [n for n in near if n.memory.updated_at >= source.updated_at],
+                floor=self._familiar,
+                same=self._embedder.card.duplicate_threshold,
+                at=source.occurred_at,
+                now=now,
+            )
+            if decision.until is not None:
+                found[source.id] = decision.until
+            for other in decision.over:
+                if other.occurred_at < source.occurred_at:
+                    found.setdefault(other.id, Ending(source.occurred_at, source.id))
+                else:
+                    found.setdefault(source.id, Ending(other.occurred_at, other.id))
+        return found
+
+    async def _apart(self, run: Callable[[], Awaitable[T]], actor: str | None) -> T:
+        """Do something with a memory, after taking it out of its summary if it stands in one."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return await run()
+            except Archived as e:
+                try:
+                    await self.undo_consolidation(e.summary_id, actor=actor, keep_apart=False)
+                except NotFound:
+                    continue  # somebody else has taken it apart
+        raise Unavailable("the memory is condensed again and again", retry_after_s=1)
