@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from memex.core.forgetting import Kept
-from memex.core.lifecycle import Ending
+from memex.core.lifecycle import Ending, Neighbour
 from memex.core.memory import Memory, NewMemory, Stored
 
-from .ports import IndexEntry, MemoryRepo, PreparedMemory
+from .ports import FloatArray, IndexEntry, MemoryRepo, PreparedMemory
 
 __all__ = ["Condenser", "Job", "JobQueue", "LifecycleRepo", "Merge", "Retraction", "Scope", "UpkeepObserver"]
 
@@ -151,6 +151,11 @@ class LifecycleRepo(MemoryRepo, Protocol):
 
     async def sources(self, summary_id: UUID, *, user_id: str | None, agent_id: str | None) -> Sequence[Memory]:
         """Return the archived sources of a live summary, oldest first. Raises NotFound if it is none."""
+
+    async def nearest_written(
+        self, summary_id: UUID, sources: Sequence[Memory], vectors: Sequence[FloatArray], limit: int
+    ) -> Sequence[Sequence[Neighbour]]:
+        """Return for each source what of its scope was written since it was condensed, nearest to its vector first."""
 
     async def release(
         self,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from memex.core.lifecycle import Ending, decide
-from memex.core.memory import Memory, as_new
+from memex.core.lifecycle import Decision, Ending, decide
+from memex.core.memory import Memory
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 
 from .checks import check_scope
@@ -18,6 +20,8 @@ from .ports import Archived, IndexEntry
 __all__ = ["Releasing"]
 
 T = TypeVar("T")
+_Case = tuple[UUID, *tuple[tuple[UUID, datetime], ...]]  # a source and its neighbours as they are
+_NEIGHBOURS = 4  # of each source, of what was written since: each takes milliseconds to compare
 _ATTEMPTS = 5  # the last one is written whatever else the scope has become meanwhile
 
 
@@ -40,6 +44,7 @@ class Releasing(Gate):
         """
         check_scope(user_id, agent_id)
         known: dict[str, IndexEntry] = {}
+        decided: dict[_Case, Decision] = {}
         for attempt in range(_ATTEMPTS):
             sources = await self._repo.sources(summary_id, user_id=user_id, agent_id=agent_id)
             missing = [memory.content for memory in sources if memory.content not in known]
@@ -48,7 +53,7 @@ class Releasing(Gate):
             released = await self._repo.release(
                 summary_id,
                 {memory.id: (memory.content, known[memory.content]) for memory in sources},
-                await self._corrected(sources, known, version),
+                await self._corrected(summary_id, sources, known, decided),
                 user_id=sources[0].user_id,
                 version=version if attempt < _ATTEMPTS - 1 else None,
                 keep_apart=keep_apart,
@@ -61,25 +66,34 @@ class Releasing(Gate):
         raise Conflict(f"the sources of {summary_id} change too fast: try again")
 
     async def _corrected(
-        self, sources: Sequence[Memory], indexes: Mapping[str, IndexEntry], version: int
+        self,
+        summary_id: UUID,
+        sources: Sequence[Memory],
+        indexes: Mapping[str, IndexEntry],
+        decided: dict[_Case, Decision],
     ) -> dict[UUID, Ending]:
         """Return what ends of the sources, and of what was written since they were condensed.
 
         As the gate decides: what was told later ends what was told before; of one time, what was not condensed.
+        What is `decided` already, of the same neighbours, is not decided again.
         """
         now = self._clock()
+        vectors = [indexes[source.content].vectors[0] for source in sources]
+        written = await self._repo.nearest_written(summary_id, sources, vectors, _NEIGHBOURS)
         found: dict[UUID, Ending] = {}
-        for source in sources:
-            index = indexes[source.content]
-            near = await self._neighbours(as_new(source, source.occurred_at), index, None, version)
-            decision = decide(
-                source.content,
-                [n for n in near if n.memory.updated_at >= source.updated_at],
-                floor=self._familiar,
-                same=self._embedder.card.duplicate_threshold,
-                at=source.occurred_at,
-                now=now,
-            )
+        for source, near in zip(sources, written, strict=True):
+            case = (source.id, *((n.memory.id, n.memory.updated_at) for n in near))
+            if case not in decided:
+                await asyncio.sleep(0)  # so that others get on between
+                decided[case] = decide(
+                    source.content,
+                    near,
+                    floor=self._familiar,
+                    same=self._embedder.card.duplicate_threshold,
+                    at=source.occurred_at,
+                    now=now,
+                )
+            decision = decided[case]
             if decision.until is not None:
                 found[source.id] = decision.until
             for other in decision.over:

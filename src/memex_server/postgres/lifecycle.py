@@ -9,15 +9,16 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
+from pgvector import HalfVector
 
 from memex.core.forgetting import Kept
 from memex.core.identity import same_key, shard_key
-from memex.core.lifecycle import Ending
+from memex.core.lifecycle import Ending, Neighbour
 from memex.core.memory import Memory, Stored, utc
 from memex.protocol.errors import Conflict, NotFound
 
 from ..lifecycle_ports import Merge, Scope
-from ..ports import IndexEntry, PreparedMemory
+from ..ports import FloatArray, IndexEntry, PreparedMemory
 from .retractions import PostgresRetractions
 from .rows import to_memory
 from .transactions import found, retried
@@ -223,6 +224,26 @@ class PostgresLifecycleRepo(PostgresRetractions):
             if not rows:
                 raise NotFound(f"memory {summary_id} is no summary")
             return await self._read_many(connection, [row["id"] for row in rows])
+
+    async def nearest_written(
+        self, summary_id: UUID, sources: Sequence[Memory], vectors: Sequence[FloatArray], limit: int
+    ) -> list[list[Neighbour]]:
+        """See the port."""
+        one, since = sources[0], min(source.updated_at for source in sources)
+        shard = shard_key(self._tenant, one.user_id)
+        wanted = [HalfVector(vector) for vector in vectors]
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(
+                self._cycle["nearest_written"], shard, one.user_id, one.agent_id, since, summary_id, wanted, limit
+            )
+            read = await self._read_many(connection, list({row["id"] for row in rows}))
+        memories = {memory.id: memory for memory in read}
+        near: list[list[Neighbour]] = [[] for _ in sources]
+        for row in rows:
+            memory, at = memories.get(row["id"]), row["place"] - 1
+            if memory is not None and memory.updated_at >= sources[at].updated_at:
+                near[at].append(Neighbour(memory, row["similarity"]))
+        return near
 
     async def release(
         self,

@@ -124,6 +124,19 @@ SELECT id FROM memories
 WHERE shard = $1 AND condensed_into = $2 AND (deleted_at IS NULL OR $3::boolean)
 ORDER BY occurred_at, id
 
+-- name: nearest_written
+-- For each vector of $6 (by its place, from 1) up to $7 memories nearest to it, of those written since $4 but $5.
+WITH written AS MATERIALIZED (
+    SELECT m.id, v.embedding FROM memories m JOIN memory_vectors v ON v.shard = m.shard AND v.memory_id = m.id
+    WHERE m.shard = $1 AND m.user_id = $2 AND m.agent_id = $3 AND m.updated_at >= $4 AND m.id <> $5
+      AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+)
+SELECT s.place, n.id, n.similarity
+FROM unnest($6::halfvec[]) WITH ORDINALITY AS s (embedding, place)
+CROSS JOIN LATERAL (
+    SELECT w.id, max(-(w.embedding <#> s.embedding)) AS similarity
+    FROM written w GROUP BY w.id ORDER BY 2 DESC, 1 LIMIT $7) n
+
 -- name: lock_sources
 SELECT m.id, m.content FROM memories m
 WHERE m.shard = $1 AND m.condensed_into = $2 AND m.deleted_at IS NULL ORDER BY m.id FOR UPDATE
