@@ -103,6 +103,8 @@ class LifecycleRepo(MemoryRepo, Protocol):
     ) -> Memory:
         """Bury a memory and keep its claim from coming back; what it superseded is current again.
 
+        A deleted summary of it is purged, as in `purge`.
+
         Raises:
             Archived: it is condensed into a summary.
         """

@@ -280,6 +280,7 @@ class MemoryRepo(Protocol):
     ) -> DeleteReceipt:
         """Erase a memory (or tombstone) and all that was derived from it; a summary together with its sources.
 
+        The other sources of a deleted (or retracted) summary are deleted (or retracted) by themselves from then on.
         What it superseded stays over, superseded by what superseded it, if anything did.
 
         Raises:

@@ -1,7 +1,9 @@
-"""An extractive summary of memories: whole sentences, chosen by the frequency of their terms.
+"""An extractive summary of memories: whole sentences, chosen by what they state and by the frequency of their terms.
 
 Sentences that repeat one another (Jaccard of their terms >= 0.7, the same numbers) are one; the best are kept in their
-original order and language. Deterministic; some 2 ms for 50 memories of a sentence or two.
+original order and language. What states a lasting fact (an allergy, a preference, a decision, a name) is always among
+them, and so are the few that are like nothing else, if the others are alike. Deterministic; some 2 ms for 50
+memories of a sentence or two.
 """
 
 from __future__ import annotations
@@ -30,6 +32,18 @@ _STOP = frozenset(
     will would can could there here just like get got about all out one been did does don""".split()
 )
 
+# One of these terms (words, or pairs of letters in Chinese and Japanese) and a sentence states what lasts.
+_LASTING = frozenset(
+    """allergic allergy allergies intolerant vegetarian vegan diabetic asthma prefer prefers preferred preference
+    favorite favourite likes hates dislikes decided decision agreed policy named birthday born married divorced moved
+    hired retired deadline
+    过敏 素食 喜欢 偏好 讨厌 最爱 决定 选定 约定 商定 名叫 叫做 生日 出生 结婚 离婚 住在 搬到 入职 退休 糖尿 哮喘 截止
+    ルギ 好き 好む 嫌い 苦手 菜食 決め 決ま 決定 方針 名前 誕生 生ま 結婚 離婚 住ん 転職 入社 退職 糖尿 喘息 締切
+    """.split()
+)
+_UNLIKE = 0.5  # more of the words of a sentence are in no other one: it is like nothing else
+_FEW = 0.2  # of the sentences: of more, none is an exception
+
 
 def summarize(texts: Sequence[str], *, max_chars: int = DEFAULT_MAX_CHARS, without: Sequence[str] = ()) -> str:
     """Return the sentences of `texts` (in their order) that tell the most, one line for each text.
@@ -51,11 +65,16 @@ def summarize(texts: Sequence[str], *, max_chars: int = DEFAULT_MAX_CHARS, witho
     frequency = Counter(chain.from_iterable([terms for _, _, terms in found]))
     # Mean frequency by the square root of the length: neither the longest nor the shortest wins by that alone.
     scores = [sum(map(frequency.__getitem__, terms)) / math.sqrt(len(terms)) for _, _, terms in found]
-    order = sorted(range(len(found)), key=lambda at: (-scores[at], at))
+    best = sorted(range(len(found)), key=lambda at: (-scores[at], at))
+    kept = [at for at in best if not found[at][2].isdisjoint(_LASTING)]
+    unlike = [at for at in best if _alone(found[at][2], frequency)]
+    if len(unlike) <= _FEW * len(found):
+        kept += unlike
     wanted = max(_LEAST_SENTENCES, math.ceil(len(found) * _SHARE))
+    order = list(dict.fromkeys([*kept, *best[:wanted]]))
     chosen: list[int] = []
     used = 0
-    for at in order[:wanted]:
+    for at in order:
         size = len(found[at][1]) + 1
         if used + size <= max_chars:
             chosen.append(at)
@@ -76,6 +95,11 @@ def _terms(sentence: str) -> frozenset[str]:
         else:
             terms.update([word[i : i + 2] for i in range(len(word) - 1)])
     return frozenset(terms - _STOP)
+
+
+def _alone(terms: frozenset[str], frequency: Counter[str]) -> bool:
+    words = [term for term in terms if not term.isdigit()]
+    return [frequency[word] for word in words].count(1) > len(words) * _UNLIKE
 
 
 def _different(found: list[tuple[int, str, frozenset[str]]]) -> list[tuple[int, str, frozenset[str]]]:

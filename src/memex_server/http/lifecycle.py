@@ -68,7 +68,7 @@ class Lifecycle:
         return Answer(200, dump(out.consolidated_document(made, dry_run=body.dry_run)))
 
     async def undo_consolidation(self, summary_id: _Id, query: Annotated[ChangeQuery, Query()]) -> Answer:
-        """Make the sources of a summary current again, not to be condensed again, and drop the summary."""
+        """Bring the sources of a summary back, corrected ones as superseded, for good, and drop the summary."""
         restored = await self._service.undo_consolidation(
             summary_id, user_id=query.user_id, agent_id=query.agent_id, actor=query.who
         )

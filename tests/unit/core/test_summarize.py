@@ -51,6 +51,22 @@ def test_it_keeps_to_its_length_and_leaves_out_what_is_retracted() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("usual", "fact"),
+    [
+        ("Visited Bea about parcel {} near gate {}.", "Aria told me she is allergic to peanuts."),
+        ("Took parcel {} to Bea near gate {}.", "The spare key lies under a flowerpot."),
+        ("去了{}号门找小贝拿第{}个包裹。", "阿丽说她对花生过敏。"),
+        ("ベアと{}番ゲートで{}個目の荷物を受け取った。", "アリアはピーナッツアレルギーだと言っていた。"),
+        ("ベアと{}番ゲートで{}個目の荷物を受け取った。", "予備の鍵は植木鉢の下に隠してある。"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 7, 13])
+def test_what_lasts_or_is_like_nothing_else_is_kept(usual: str, fact: str, place: int) -> None:
+    texts = [usual.format(n, n * 7) for n in range(13)]
+    assert fact in summarize([*texts[:place], fact, *texts[place:]])
+
+
 @pytest.mark.parametrize("texts", [[], ["", "ok", "!!!"], ["🎉"]])
 def test_of_nothing_there_is_no_summary(texts: list[str]) -> None:
     assert summarize(texts) == ""
