@@ -20,7 +20,7 @@ from .ports import Archived, IndexEntry
 __all__ = ["Releasing"]
 
 T = TypeVar("T")
-_Case = tuple[UUID, *tuple[tuple[UUID, datetime], ...]]  # a source and its neighbours as they are
+_Case = tuple[UUID, tuple[tuple[UUID, datetime], ...]]  # a source and its neighbours as they are
 _NEIGHBOURS = 4  # of each source, of what was written since: each takes milliseconds to compare
 _ATTEMPTS = 5  # the last one is written whatever else the scope has become meanwhile
 
@@ -82,7 +82,7 @@ class Releasing(Gate):
         written = await self._repo.nearest_written(summary_id, sources, vectors, _NEIGHBOURS)
         found: dict[UUID, Ending] = {}
         for source, near in zip(sources, written, strict=True):
-            case = (source.id, *((n.memory.id, n.memory.updated_at) for n in near))
+            case = (source.id, tuple((n.memory.id, n.memory.updated_at) for n in near))
             if case not in decided:
                 await asyncio.sleep(0)  # so that others get on between
                 decided[case] = decide(
