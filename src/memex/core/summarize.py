@@ -21,7 +21,7 @@ __all__ = ["DEFAULT_MAX_CHARS", "SAME_JACCARD", "summarize"]
 DEFAULT_MAX_CHARS = 4_000
 SAME_JACCARD = 0.7
 
-_LEAST_TERMS = 3  # "Yes." and "Thanks!" tell nothing out of their place
+_LEAST_TERMS = 3  # of what states nothing that lasts: "Yes." and "Thanks!" tell nothing out of their place
 _SHARE = 0.5  # of the different sentences, as long as they fit
 _LEAST_SENTENCES = 3
 _END = re.compile(r"[.!?。！？｡…\n]")
@@ -35,8 +35,8 @@ _STOP = frozenset(
 # One of these terms (words, or pairs of letters in Chinese and Japanese) and a sentence states what lasts.
 _LASTING = frozenset(
     """allergic allergy allergies intolerant vegetarian vegan diabetic asthma prefer prefers preferred preference
-    favorite favourite likes hates dislikes decided decision agreed policy named birthday born married divorced moved
-    hired retired deadline
+    favorite favourite likes hates dislikes decided decision policy named birthday born live lives works married
+    divorced moved hired retired deadline
     过敏 素食 喜欢 偏好 讨厌 最爱 决定 选定 约定 商定 名叫 叫做 生日 出生 结婚 离婚 住在 搬到 入职 退休 糖尿 哮喘 截止
     ルギ 好き 好む 嫌い 苦手 菜食 決め 決ま 決定 方針 名前 誕生 生ま 結婚 離婚 住ん 転職 入社 退職 糖尿 喘息 締切
     """.split()
@@ -57,7 +57,7 @@ def summarize(texts: Sequence[str], *, max_chars: int = DEFAULT_MAX_CHARS, witho
         # Most memories are one sentence, and to look for its end costs less than to split it.
         for sentence in sentences(text) if _END.search(text.rstrip(_TRAILING)) else [text.strip()]:
             terms = _terms(sentence)
-            if len(terms) >= _LEAST_TERMS and sentence not in left_out:
+            if (len(terms) >= _LEAST_TERMS or not terms.isdisjoint(_LASTING)) and sentence not in left_out:
                 found.append((number, sentence, terms))
     found = _different(found)
     if not found:

@@ -55,6 +55,7 @@ def test_it_keeps_to_its_length_and_leaves_out_what_is_retracted() -> None:
     ("usual", "fact"),
     [
         ("Visited Bea about parcel {} near gate {}.", "Aria told me she is allergic to peanuts."),
+        ("Visited Bea about parcel {} near gate {}.", "I live in Ghent."),
         ("Took parcel {} to Bea near gate {}.", "The spare key lies under a flowerpot."),
         ("去了{}号门找小贝拿第{}个包裹。", "阿丽说她对花生过敏。"),
         ("ベアと{}番ゲートで{}個目の荷物を受け取った。", "アリアはピーナッツアレルギーだと言っていた。"),
