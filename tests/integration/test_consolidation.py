@@ -13,6 +13,7 @@ from memex.core.lifecycle import Candidate
 from memex.core.memory import MemoryType, Patch
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 from memex.testing import FrozenClock
+from memex_server import consolidation
 from memex_server.metrics import Metrics
 from memex_server.parts import LifecycleRules
 from memex_server.ports import FloatArray, Role
@@ -216,11 +217,17 @@ MOVES = {
 }
 
 
+def told_shortly(texts: Sequence[str], **_: Any) -> str:
+    """A summary without the claim: the gate meets it in none of the current memories."""
+    return f"Walks, {len(texts)} of them."
+
+
 @pytest.mark.parametrize(("language", "how"), [("en", "undo"), ("zh", "delete"), ("ja", "patch")])
 async def test_what_was_corrected_while_it_was_condensed_comes_back_as_over(
-    service: MemoryService, clock: FrozenClock, language: str, how: str
+    service: MemoryService, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch, language: str, how: str
 ) -> None:
     was, now = MOVES[language]
+    monkeypatch.setattr(consolidation, "summarize", told_shortly)
     old, liked, sibling, *_ = await fill(service, [was, "I live with Bea.", *TEXTS[language]])
     clock.advance(days=1)
     [summary] = await service.consolidate(user_id="ann")
@@ -245,9 +252,10 @@ async def test_what_was_corrected_while_it_was_condensed_comes_back_as_over(
 
 
 async def test_what_was_told_of_an_earlier_time_is_over_when_what_came_after_it_is_back(
-    service: MemoryService, clock: FrozenClock
+    service: MemoryService, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     was, now = MOVES["en"]
+    monkeypatch.setattr(consolidation, "summarize", told_shortly)
     later, *_ = await fill(service, [now, *TEXTS["en"]])
     [summary] = await service.consolidate(user_id="ann")
     assert summary.id is not None
