@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.acceptance.fixtures import plain, prototype, services, show_output
 from tests.databases import postgres, template
@@ -19,6 +20,10 @@ from tests.live import live_service
 __all__ = ["encoder", "live_service", "model_folder", "plain", "postgres", "prototype", "services", "template"]
 
 gc.disable()  # nothing of what is imported and collected is garbage, and looking for it takes a quarter of the time
+
+# How long an example takes is what others on the machine make of it; a test has a time limit.
+settings.register_profile("memex", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("memex")
 
 _ROOT = Path(__file__).resolve().parent.parent
 # As the test run was started; the fixtures below hand it out, tests themselves run without it.
