@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from memex.core.importance import Rating
@@ -154,21 +155,25 @@ class Gate(Consolidation):
     async def _neighbours(
         self, new: NewMemory, index: IndexEntry, explicit: Memory | None, version: int
     ) -> list[Neighbour]:
-        """Return the memories nearest to a new one: of those current when it happened, and of the current ones."""
-        now = self._clock()
-        at = now if new.occurred_at is None else utc(new.occurred_at)
+        """Return the memories nearest to a new one that hold when it happened or later, and what these are ended by."""
+        at = self._clock() if new.occurred_at is None else utc(new.occurred_at)
         near = {n.memory.id: n for n in await self._nearest(new, index, version, at)}
-        if at < now:
-            near |= {n.memory.id: n for n in await self._nearest(new, index, version, now)}
         if explicit is not None:
             near.setdefault(explicit.id, Neighbour(explicit, 0.0))
+        for heir in {n.memory.superseded_by for n in near.values()} - near.keys():
+            if heir is None:
+                continue
+            with contextlib.suppress(NotFound):  # it was deleted: nothing is over by it from then on
+                memory = await self._repo.get(heir, user_id=new.user_id, agent_id=None)
+                near[memory.id] = Neighbour(memory, 0.0)
         return list(near.values())
 
-    async def _nearest(self, new: NewMemory, index: IndexEntry, version: int, valid_at: datetime) -> list[Neighbour]:
+    async def _nearest(self, new: NewMemory, index: IndexEntry, version: int, at: datetime) -> list[Neighbour]:
         query = Query(
             user_id=new.user_id,
             filters=Filters(agent_id=new.agent_id),
-            valid_at=valid_at,
+            valid_at=at,
+            valid_until=datetime.max.replace(tzinfo=UTC),
             vector=index.vectors[0],
             terms=[],
             repeats=[],
@@ -220,7 +225,10 @@ class Gate(Consolidation):
         stays = _what_stays(new, decision, near, candidate.supersedes)
         indexes = await index_texts(self._embedder, [rest.content for rest in stays]) if stays else []
         stored = await self._repo.admit(
-            [prepared, *(PreparedMemory(self._ids(now), *each) for each in zip(stays, indexes, strict=True))],
+            [
+                replace(prepared, valid_to=None if until is None else until.at),
+                *(PreparedMemory(self._ids(now), *each) for each in zip(stays, indexes, strict=True)),
+            ],
             over,
             until=until,
             parted=parted,

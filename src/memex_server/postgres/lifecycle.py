@@ -85,6 +85,7 @@ class PostgresLifecycleRepo(PostgresRetractions):
             return
         tellings = to_memory(row).tellings
         before, after = [t for t in tellings if t <= ending.at], [t for t in tellings if t > ending.at]
+        before = before or [utc(t) for t in (row["valid_from"],) if t is not None and utc(t) <= ending.at]
         if not before or not after:
             return
         await connection.execute(self._sql["first_versions"], shard, [old_id])

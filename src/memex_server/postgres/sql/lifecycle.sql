@@ -21,12 +21,13 @@ UPDATE memories SET occurrences = occurrences + 1, sources = $3, told_at = $4,
 WHERE shard = $1 AND id = $2
 
 -- name: supersede
--- Those of $2 that have not ended, or not before $4, end at $4, by $3 (which may be purged at this moment).
+-- Those of $2 that have not ended, or not before $4 by another, end at $4, by $3 (which may be purged at this moment).
 WITH successor AS (SELECT id FROM memories WHERE shard = $1 AND id = $3 FOR KEY SHARE)
 UPDATE memories m SET valid_to = $4, superseded_by = s.id, updated_at = $5
 FROM successor s
 WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.id <> s.id
-  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND (m.valid_to IS NULL OR m.valid_to > $4)
+  AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+  AND (m.valid_to IS NULL OR m.valid_to > $4 OR (m.valid_to = $4 AND m.superseded_by IS NULL))
 RETURNING m.id
 
 -- name: begin
