@@ -36,7 +36,7 @@ from .lifecycle_ports import Merge
 from .ports import IndexEntry, PreparedMemory, Query
 from .worth import rated
 
-__all__ = ["ATTEMPTS", "Gate"]
+__all__ = ["ATTEMPTS", "Gate", "holds"]
 
 _NEIGHBOURS = 24  # nearest by cosine; what says the same or is contradicted is among them
 ATTEMPTS = 20  # to decide upon a scope that others change meanwhile; the last one is not checked again
@@ -143,7 +143,7 @@ class Gate(Consolidation):
         memory = last = await self._repo.get(memory_id, user_id=user_id, agent_id=None)
         seen = set()
         now = self._clock()
-        while last.superseded_by is not None and last.superseded_by not in seen and not _holds(last, now):
+        while last.superseded_by is not None and last.superseded_by not in seen and not holds(last, now):
             seen.add(last.superseded_by)
             try:
                 last = await self._repo.get(last.superseded_by, user_id=user_id, agent_id=None, deleted=True)
@@ -222,12 +222,15 @@ class Gate(Consolidation):
             return await self._merge(decision, decision.target, prepared, judged, version)
         over, until = [memory.id for memory in decision.over], decision.until
         parted = {memory.id: self._ids(now) for memory in decision.parted}
-        stays = _what_stays(new, decision, near, candidate.supersedes)
-        indexes = await index_texts(self._embedder, [rest.content for rest in stays]) if stays else []
+        stays = _what_stays(prepared, decision, near, candidate.supersedes)
+        indexes = await index_texts(self._embedder, [rest.content for _, rest in stays]) if stays else []
         stored = await self._repo.admit(
             [
                 replace(prepared, valid_to=None if until is None else until.at),
-                *(PreparedMemory(self._ids(now), *each) for each in zip(stays, indexes, strict=True)),
+                *(
+                    PreparedMemory(self._ids(now), rest, index, rest_of=old)
+                    for (old, rest), index in zip(stays, indexes, strict=True)
+                ),
             ],
             over,
             until=until,
@@ -284,16 +287,18 @@ class Gate(Consolidation):
         )
 
 
-def _holds(memory: Memory, now: datetime) -> bool:
+def holds(memory: Memory, now: datetime) -> bool:
+    """Whether a memory has not ended."""
     return memory.valid_to is None or memory.valid_to > now
 
 
 def _what_stays(
-    new: NewMemory, decision: Decision, near: Sequence[Neighbour], supersedes: UUID | None
-) -> list[NewMemory]:
-    """Return the statements of what ends that do not end with it, as memories of their own."""
+    prepared: PreparedMemory, decision: Decision, near: Sequence[Neighbour], supersedes: UUID | None
+) -> list[tuple[UUID, NewMemory]]:
+    """Return the statements of what ends that do not end with it, as memories of their own, each with what it was."""
+    new = prepared.new
     stays = [
-        as_new(memory, memory.occurred_at, content=rest)
+        (memory.id, as_new(memory, memory.occurred_at, content=rest))
         for memory in decision.over
         if memory.id != supersedes
         and memory.valid_to is None  # else they stayed when it ended
@@ -301,7 +306,7 @@ def _what_stays(
     ]
     for later in [n.memory for n in near if decision.until is not None and n.memory.id == decision.until.by]:
         rest = what_stays(later.content, new.content)
-        stays += [] if rest is None else [replace(new, content=rest)]
+        stays += [] if rest is None else [(prepared.id, replace(new, content=rest))]
     return stays
 
 

@@ -131,6 +131,7 @@ class PreparedMemory:
     new: NewMemory
     index: IndexEntry
     valid_to: datetime | None = None  # told when it was, or is known to be, over by then
+    rest_of: UUID | None = None  # the memory of which it is what stays
 
 
 @dataclass(frozen=True, slots=True)

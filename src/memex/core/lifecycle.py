@@ -7,7 +7,7 @@ Importance is in `importance`, what two texts claim in `claims`, what no longer 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -35,7 +35,9 @@ __all__ = [
     "informative",
     "merged",
     "rating_of",
+    "starts",
     "stored_importance",
+    "what_returns",
     "what_stays",
 ]
 
@@ -206,7 +208,7 @@ def decide(
         since = _told_after(memory, at)
         if since is not None and _why_over(_readings(memory.content), text, alike=alike):
             endings.append(Ending(since, memory.id))
-        if since is not None and _start(memory) > at:
+        if since is not None and starts(memory) > at:
             continue
         why = _why_over([statement, *alone], memory.content, alike=alike)
         if why and len(over) + len(parted) < _MOST_SUPERSEDED:
@@ -221,7 +223,7 @@ def decide(
     if over or parted:
         return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over), until=until, parted=tuple(parted))
     told = [n for n in near_first if n.similarity >= floor and not (event and n.memory.occurred_at != at)]
-    known = _known(statement, told, same=same, until=until, now=now)
+    known = _known(statement, told, same=same, at=at, until=until, now=now)
     if known is not None:
         return known
     if until is not None:
@@ -232,11 +234,11 @@ def decide(
 
 
 def _known(
-    statement: Statement, near: Sequence[Neighbour], *, same: float, until: Ending | None, now: datetime
+    statement: Statement, near: Sequence[Neighbour], *, same: float, at: datetime, until: Ending | None, now: datetime
 ) -> Decision | None:
     """Return the merging into what says the same, unless the contrary is known to hold (`until`) before that begins."""
-    for one in sorted(near, key=lambda n: n.memory.valid_to is None):
-        if until is not None and _start(one.memory) >= until.at:
+    for one in sorted(near, key=lambda n: (starts(n.memory) > at, n.memory.valid_to is None)):
+        if until is not None and starts(one.memory) >= until.at:
             continue
         ended = one.memory.valid_to is not None and one.memory.valid_to <= now
         text, known = statement.text, one.memory.content
@@ -250,7 +252,7 @@ def _known(
     return None
 
 
-def _start(memory: Memory) -> datetime:
+def starts(memory: Memory) -> datetime:
     """Return since when a memory is known to hold."""
     return memory.valid_from or min((memory.occurred_at, *memory.told_at))
 
@@ -291,13 +293,32 @@ def _of_others(one: str, other: str) -> bool:
 
 def what_stays(new: str, old: str) -> str | None:
     """Return the statements of `old` that `new` does not end, as one text; None if it ends all, or none by itself."""
-    turn = read_turn(old)
-    parts = parts_of(turn.said)
     readings = _readings(new)
-    stays = [(place, part) for place, part in enumerate(parts) if _why_part(readings, rejoined([(0, part)])) is None]
-    if not stays or len(stays) == len(parts):
-        return None
-    return ("" if turn.speaker is None else f"{turn.speaker}: ") + rejoined(stays)
+    stays = _those(old, lambda part: _why_part(readings, part) is None)
+    return None if stays == old else stays
+
+
+def what_returns(gone: str, old: str, against: Sequence[str], retracted: Callable[[str], bool]) -> str | None:
+    """Return the statements of `old` that `gone` had ended, which nothing in `against` ends and none is `retracted`.
+
+    It is the whole of `old` if `gone` had ended no statement of it by itself.
+    """
+    ended, others = _readings(gone), [_readings(text) for text in against]
+    had = _those(old, lambda part: _why_part(ended, part) is not None)
+    return _those(
+        old if had is None else had,
+        lambda part: not retracted(part) and not any(_why_part(other, part) for other in others),
+    )
+
+
+def _those(text: str, wanted: Callable[[str], bool]) -> str | None:
+    """Return the statements of a text that are wanted, as one text: itself if all are, None if none is."""
+    turn = read_turn(text)
+    parts = parts_of(turn.said)
+    those = [(place, part) for place, part in enumerate(parts) if wanted(rejoined([(0, part)]))]
+    if len(those) == len(parts):
+        return text
+    return ("" if turn.speaker is None else f"{turn.speaker}: ") + rejoined(those) if those else None
 
 
 def informative(new: str, old: str) -> str:

@@ -53,7 +53,8 @@ class PostgresLifecycleRepo(PostgresRetractions):
             async with self._db.transaction() as connection:
                 if not await self._pass(connection, shard, version):
                     return None
-                stored, *_ = await self.store_within(connection, prepared, now)
+                stored, *_ = all_stored = await self.store_within(connection, prepared, now)
+                await self._note_rests(connection, shard, prepared, all_stored)
                 new_id = stored.memory.id
                 for old_id, part_id in parted.items():
                     ending = Ending(valid_from, new_id)

@@ -65,6 +65,24 @@ WHERE shard = $1 AND id = $2
 -- name: overtaken_by
 SELECT id FROM memories WHERE shard = $1 AND superseded_by = $2 ORDER BY id
 
+-- name: overtaken
+SELECT * FROM memories WHERE superseded_by = $1 AND shard = (SELECT g.shard FROM memories g WHERE g.id = $1) ORDER BY id
+
+-- name: same
+SELECT * FROM memories WHERE shard = $1 AND same_key = $2 ORDER BY id
+
+-- name: absorb
+-- What $2 says is said by $3, at all times.
+UPDATE memories m SET valid_to = coalesce(m.valid_from, least(m.occurred_at, m.told_at[1])), superseded_by = $3,
+       updated_at = $4
+WHERE m.shard = $1 AND m.id = $2
+
+-- name: absorbed
+SELECT id FROM memories WHERE shard = $1 AND id = ANY ($2::uuid[]) AND superseded_by = ANY ($3::uuid[])
+
+-- name: note_rest
+UPDATE memory_versions SET reason = $3 WHERE shard = $1 AND memory_id = $2 AND version = 1
+
 -- name: reinstate
 UPDATE memories AS m SET valid_to = NULL, superseded_by = NULL, updated_at = $3 WHERE m.shard = $1 AND m.id = $2
 
