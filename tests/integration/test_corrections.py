@@ -272,10 +272,12 @@ TWO_FACTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("both", "vet", "home", "old_vet", "old_home"), TWO_FACTS)
+@pytest.mark.parametrize("texts", TWO_FACTS)
 async def test_of_what_a_retracted_correction_had_ended_only_what_nothing_else_ended_comes_back(
-    real: MemoryService, clock: FrozenClock, both: str, vet: str, home: str, old_vet: str, old_home: str
+    real: MemoryService, clock: FrozenClock, texts: tuple[str, str, str, str, str]
 ) -> None:
+    both, vet, home, old_vet, old_home = texts
+
     async def told(user: str, *texts: str) -> list[Any]:
         ids = []
         for text in texts:

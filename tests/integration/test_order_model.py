@@ -10,12 +10,15 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from memex.core.lifecycle import Candidate
+from memex.core.memory import MemoryType
 from memex.protocol.errors import Conflict, NotFound
 from memex.testing import FrozenClock
 from memex_server.postgres.pool import Database
 from memex_server.service import MemoryService
-from tests.integration.support import make_service, query
+from tests.integration.support import all_listed, make_service, memory, query
 
 PLACES = [
     ("I live in Ghent.", "I live in Antwerp.", "I live in Bruges."),
@@ -94,3 +97,42 @@ async def test_whatever_was_deleted_or_taken_back_between_each_statement_finds_i
     database: Database, clock: FrozenClock, dsn: str
 ) -> None:
     assert await all_right(make_service(database, clock), clock, dsn, range(60)) == []
+
+
+async def test_what_is_there_again_is_not_brought_back_beside_it_and_an_event_of_another_day_is(
+    database: Database, clock: FrozenClock
+) -> None:
+    service = make_service(database, clock)
+    for texts in PLACES:
+
+        async def tell(days: int, text: str = texts[0], kind: str | None = None) -> UUID:
+            told = Candidate(
+                user_id=f"{text} {kind}", agent_id="scout", text=text, threshold=1, memory_type=kind,
+                occurred_at=clock() + timedelta(days=days),
+            )  # fmt: skip
+            done = await service.remember(told)
+            assert done.id is not None
+            return done.id
+
+        first = await tell(-200)
+        await service.delete(first)
+        second = await tell(-50)
+        with pytest.raises(Conflict, match=str(second)):
+            await service.restore(first)
+        await service.retract(first)
+        with pytest.raises(Conflict, match=str(second)):
+            await service.undo_retraction(first)
+        assert await service.count(user_id=f"{texts[0]} None") == 1
+        events = [await tell(days, texts[0], "episodic") for days in (-30, -20)]
+        await service.delete(events[0])
+        await service.restore(events[0])
+        assert await service.count(user_id=f"{texts[0]} episodic") == 2
+
+
+async def test_a_pinned_memory_is_superseded_as_any_other(database: Database, clock: FrozenClock) -> None:
+    service = make_service(database, clock)
+    for old, new, _ in PLACES:
+        pinned = await service.store(memory(old, user_id=old, memory_type=MemoryType.SEMANTIC, pinned=True))
+        done = await service.remember(Candidate(user_id=old, agent_id="scout", text=new, threshold=1))
+        assert (done.outcome, done.superseded) == ("superseded", (pinned.memory.id,))
+        assert await all_listed(service, user_id=old) == [new]
