@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from memex.core.importance import Rating
@@ -35,7 +36,7 @@ from .lifecycle_ports import Merge
 from .ports import IndexEntry, PreparedMemory, Query
 from .worth import rated
 
-__all__ = ["ATTEMPTS", "Gate"]
+__all__ = ["ATTEMPTS", "Gate", "holds"]
 
 _NEIGHBOURS = 24  # nearest by cosine; what says the same or is contradicted is among them
 ATTEMPTS = 20  # to decide upon a scope that others change meanwhile; the last one is not checked again
@@ -142,7 +143,7 @@ class Gate(Consolidation):
         memory = last = await self._repo.get(memory_id, user_id=user_id, agent_id=None)
         seen = set()
         now = self._clock()
-        while last.superseded_by is not None and last.superseded_by not in seen and not _holds(last, now):
+        while last.superseded_by is not None and last.superseded_by not in seen and not holds(last, now):
             seen.add(last.superseded_by)
             try:
                 last = await self._repo.get(last.superseded_by, user_id=user_id, agent_id=None, deleted=True)
@@ -154,21 +155,25 @@ class Gate(Consolidation):
     async def _neighbours(
         self, new: NewMemory, index: IndexEntry, explicit: Memory | None, version: int
     ) -> list[Neighbour]:
-        """Return the memories nearest to a new one: of those current when it happened, and of the current ones."""
-        now = self._clock()
-        at = now if new.occurred_at is None else utc(new.occurred_at)
+        """Return the memories nearest to a new one that hold when it happened or later, and what these are ended by."""
+        at = self._clock() if new.occurred_at is None else utc(new.occurred_at)
         near = {n.memory.id: n for n in await self._nearest(new, index, version, at)}
-        if at < now:
-            near |= {n.memory.id: n for n in await self._nearest(new, index, version, now)}
         if explicit is not None:
             near.setdefault(explicit.id, Neighbour(explicit, 0.0))
+        for heir in {n.memory.superseded_by for n in near.values()} - near.keys():
+            if heir is None:
+                continue
+            with contextlib.suppress(NotFound):  # it was deleted: nothing is over by it from then on
+                memory = await self._repo.get(heir, user_id=new.user_id, agent_id=None)
+                near[memory.id] = Neighbour(memory, 0.0)
         return list(near.values())
 
-    async def _nearest(self, new: NewMemory, index: IndexEntry, version: int, valid_at: datetime) -> list[Neighbour]:
+    async def _nearest(self, new: NewMemory, index: IndexEntry, version: int, at: datetime) -> list[Neighbour]:
         query = Query(
             user_id=new.user_id,
             filters=Filters(agent_id=new.agent_id),
-            valid_at=valid_at,
+            valid_at=at,
+            valid_until=datetime.max.replace(tzinfo=UTC),
             vector=index.vectors[0],
             terms=[],
             repeats=[],
@@ -217,10 +222,16 @@ class Gate(Consolidation):
             return await self._merge(decision, decision.target, prepared, judged, version)
         over, until = [memory.id for memory in decision.over], decision.until
         parted = {memory.id: self._ids(now) for memory in decision.parted}
-        stays = _what_stays(new, decision, near, candidate.supersedes)
-        indexes = await index_texts(self._embedder, [rest.content for rest in stays]) if stays else []
+        stays = _what_stays(prepared, decision, near, candidate.supersedes)
+        indexes = await index_texts(self._embedder, [rest.content for _, rest in stays]) if stays else []
         stored = await self._repo.admit(
-            [prepared, *(PreparedMemory(self._ids(now), *each) for each in zip(stays, indexes, strict=True))],
+            [
+                replace(prepared, valid_to=None if until is None else until.at),
+                *(
+                    PreparedMemory(self._ids(now), rest, index, rest_of=old)
+                    for (old, rest), index in zip(stays, indexes, strict=True)
+                ),
+            ],
             over,
             until=until,
             parted=parted,
@@ -276,16 +287,18 @@ class Gate(Consolidation):
         )
 
 
-def _holds(memory: Memory, now: datetime) -> bool:
+def holds(memory: Memory, now: datetime) -> bool:
+    """Whether a memory has not ended."""
     return memory.valid_to is None or memory.valid_to > now
 
 
 def _what_stays(
-    new: NewMemory, decision: Decision, near: Sequence[Neighbour], supersedes: UUID | None
-) -> list[NewMemory]:
-    """Return the statements of what ends that do not end with it, as memories of their own."""
+    prepared: PreparedMemory, decision: Decision, near: Sequence[Neighbour], supersedes: UUID | None
+) -> list[tuple[UUID, NewMemory]]:
+    """Return the statements of what ends that do not end with it, as memories of their own, each with what it was."""
+    new = prepared.new
     stays = [
-        as_new(memory, memory.occurred_at, content=rest)
+        (memory.id, as_new(memory, memory.occurred_at, content=rest))
         for memory in decision.over
         if memory.id != supersedes
         and memory.valid_to is None  # else they stayed when it ended
@@ -293,7 +306,7 @@ def _what_stays(
     ]
     for later in [n.memory for n in near if decision.until is not None and n.memory.id == decision.until.by]:
         rest = what_stays(later.content, new.content)
-        stays += [] if rest is None else [replace(new, content=rest)]
+        stays += [] if rest is None else [(prepared.id, replace(new, content=rest))]
     return stays
 
 

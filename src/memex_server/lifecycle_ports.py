@@ -14,7 +14,7 @@ from memex.core.memory import Memory, NewMemory, Stored
 
 from .ports import FloatArray, IndexEntry, MemoryRepo, PreparedMemory
 
-__all__ = ["Condenser", "Job", "JobQueue", "LifecycleRepo", "Merge", "Retraction", "Scope", "UpkeepObserver"]
+__all__ = ["Condenser", "Job", "JobQueue", "LifecycleRepo", "Merge", "Retraction", "Return", "Scope", "UpkeepObserver"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,21 @@ class Merge:
     sources: tuple[str, ...]
     told_at: tuple[datetime, ...]
     index: IndexEntry | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Return:
+    """What becomes of a memory when what had superseded it is retracted: current again, until something else ended it.
+
+    If it does not come back as a `whole`, its `part` may, as a memory of its own. `rest` is the memory of its own that
+    what had not ended became, and which the whole says too.
+    """
+
+    memory_id: UUID
+    whole: bool = True
+    until: Ending | None = None
+    part: PreparedMemory | None = None
+    rest: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,15 +114,25 @@ class LifecycleRepo(MemoryRepo, Protocol):
         agent_id: str | None,
         actor: str | None,
         reason: str | None,
+        returns: Sequence[Return],
+        version: int | None,
         now: datetime,
-    ) -> Memory:
-        """Bury a memory and keep its claim from coming back; what it superseded is current again.
+    ) -> Memory | None:
+        """Bury a memory and keep its claim from coming back; what it superseded returns as said, or goes to its heir.
+
+        None, and nothing done, as in `admit`.
 
         A deleted summary of it is purged, as in `purge`.
 
         Raises:
             Archived: it is condensed into a summary.
         """
+
+    async def overtaken(self, memory_id: UUID) -> Sequence[Memory]:
+        """Return what a memory has superseded."""
+
+    async def same(self, new: NewMemory) -> Sequence[Memory]:
+        """Return every memory that is the same as a new one would be, current or not."""
 
     async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
         """Let the claim come back; return whether there was a retraction."""

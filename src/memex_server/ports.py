@@ -130,6 +130,8 @@ class PreparedMemory:
     id: UUID
     new: NewMemory
     index: IndexEntry
+    valid_to: datetime | None = None  # told when it was, or is known to be, over by then
+    rest_of: UUID | None = None  # the memory of which it is what stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,8 @@ class Query:
 
     `terms` are different ones, `repeats` tells how often the query holds each.
     `wanted` is how many results are asked for; from a large scope more candidates are fetched.
-    `version` is the scope's, read when the search began.
+    `version` is the scope's, read when the search began. With `valid_until` all match that are valid at
+    some time from `valid_at` up to then.
     """
 
     user_id: str
@@ -157,6 +160,7 @@ class Query:
     terms: Sequence[int]
     repeats: Sequence[int]
     wanted: int
+    valid_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from memex.core.lifecycle import decide
+from memex.core.lifecycle import decide, starts, what_returns, what_stays
 from memex.core.memory import Memory, MemoryType, as_new
+from memex.core.reading import Statement
+from memex.core.reclaiming import reclaims_any
+from memex.core.text import content_hash
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 
 from .checks import check_reason, check_scope
-from .gate import ATTEMPTS
+from .gate import ATTEMPTS, holds
 from .indexing import index_texts
-from .ports import IndexEntry
+from .lifecycle_ports import Return
+from .ports import IndexEntry, PreparedMemory
 from .release import Releasing
 
 __all__ = ["Retracting"]
@@ -38,18 +43,65 @@ class Retracting(Releasing):
         check_reason(reason)
 
         async def run() -> Memory:
-            return await self._repo.retract(
-                memory_id,
-                user_id=user_id,
-                agent_id=agent_id,
-                actor=actor or agent_id,
-                reason=reason,
-                now=self._clock(),
-            )
+            for attempt in range(ATTEMPTS):
+                memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
+                version = (await self._repo.scope(memory.user_id)).version
+                retracted = await self._repo.retract(
+                    memory_id,
+                    user_id=user_id,
+                    agent_id=agent_id,
+                    actor=actor or agent_id,
+                    reason=reason,
+                    returns=await self._returns(memory, version),
+                    version=version if attempt < ATTEMPTS - 1 else None,
+                    now=self._clock(),
+                )
+                if retracted is not None:
+                    return retracted
+            raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
 
         memory = await self._apart(run, actor or agent_id)
         self._observer.operation("retract", "retracted")
         return memory
+
+    async def _returns(self, gone: Memory, version: int) -> list[Return]:
+        """Return what becomes of what a memory has superseded when it is taken back."""
+        if gone.superseded_by is not None:
+            return []  # it stays over, by the successor
+        olds = await self._repo.overtaken(gone.id)
+        claims = [self._reading(r.content) for r in await self._repo.retractions(gone.user_id)] if olds else []
+        return [
+            Return(memory_id=old.id) if old.deleted_at else await self._return(old, gone, claims, version)
+            for old in olds
+        ]
+
+    async def _return(self, old: Memory, gone: Memory, claims: Sequence[Statement], version: int) -> Return:
+        now, since = self._clock(), starts(old)
+        [index] = await index_texts(self._embedder, [old.content])
+        near = [
+            one
+            for one in await self._nearest(as_new(old, old.occurred_at), index, version, since)
+            if one.memory.id not in {old.id, gone.id}
+        ]
+        same = self._embedder.card.duplicate_threshold
+        decision = decide(old.content, near, floor=self._familiar, same=same, at=since, now=now)
+        against = {m.id: m.content for m in (*decision.over, *decision.parted)}
+        if decision.until is not None and decision.until.at <= now:
+            against |= {n.memory.id: n.memory.content for n in near if since < starts(n.memory) <= now}
+        comes = what_returns(gone.content, old.content, [*against.values()], lambda part: reclaims_any(part, claims))
+        parted = what_stays(gone.content, old.content)
+        rests = [] if parted is None else await self._repo.same(as_new(old, old.occurred_at, content=parted))
+        current = [m for m in rests if not m.deleted_at and not m.condensed_into and holds(m, now)]
+        ended = what_returns(gone.content, old.content, [], lambda _: False)
+        if comes == ended and (current or not rests):
+            return Return(memory_id=old.id, until=decision.until, rest=current[0].id if current else None)
+        until = decision.until if against else None
+        if comes is None or comes == old.content:
+            return Return(memory_id=old.id, whole=False, until=until)
+        new = as_new(old, old.occurred_at, content=comes)
+        [index] = await index_texts(self._embedder, [comes])
+        part = PreparedMemory(self._ids(now), new, index, rest_of=old.id)
+        return Return(memory_id=old.id, whole=False, until=until, part=part)
 
     async def undo_retraction(
         self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, actor: str | None = None
@@ -106,27 +158,36 @@ class Retracting(Releasing):
         raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
 
     async def _check_undisputed(self, memory: Memory, index: IndexEntry, version: int, now: datetime) -> None:
-        """Raise Conflict if what has become current since it was deleted (or is, if it is over) says otherwise."""
+        """Raise Conflict if, in its time, what has been told since it was deleted says the same or otherwise."""
         ended = memory.valid_to is not None and memory.valid_to <= now
-        if ended is (memory.deleted_at is not None):
-            return  # it is current, or will be over as it was
+        if memory.deleted_at is None and not ended:
+            return  # it is current
         if memory.memory_type is MemoryType.EPISODIC and memory.valid_from is None:
             return  # what happened stays so, whatever is true now
-        near = [
-            neighbour
-            for neighbour in await self._nearest(as_new(memory, memory.occurred_at), index, version, now)
-            if memory.deleted_at is None or neighbour.memory.updated_at >= memory.deleted_at
-        ]
-        same = self._embedder.card.duplicate_threshold
-        decision = decide(memory.content, near, floor=self._familiar, same=same, at=memory.occurred_at, now=now)
+        since, to = starts(memory), None if memory.deleted_at is None else memory.valid_to
         ends_again = await self._repo.superseded_by_retracted(memory.id) or ()
-        until, over = decision.until, [other.id for other in decision.over if other.id not in ends_again]
-        if until is not None:
-            since, by = f" since {until.at.isoformat(timespec='seconds')}", until.by
+        near = [
+            one
+            for one in await self._nearest(as_new(memory, memory.occurred_at), index, version, since)
+            if one.memory.id != memory.id
+            and (to is None or starts(one.memory) < to)
+            and (one.memory.id not in ends_again or one.memory.occurred_at > since)  # else it ends with this again
+        ]
+        for other in (one.memory for one in near):
+            if other.memory_type is memory.memory_type and content_hash(other.content) == content_hash(memory.content):
+                raise Conflict(
+                    f"memory {other.id} holds the same text in this scope already", existing_id=str(other.id)
+                )
+        near = [one for one in near if memory.deleted_at is None or one.memory.updated_at >= memory.deleted_at]
+        same = self._embedder.card.duplicate_threshold
+        decision = decide(memory.content, near, floor=self._familiar, same=same, at=since, now=now)
+        over = [*decision.over, *decision.parted]
+        if decision.until is not None and (to is None or decision.until.at < to):
+            at, by = f" since {decision.until.at.isoformat(timespec='seconds')}", decision.until.by
         elif over:
-            since, by = "", over[0]
+            at, by = "", over[0].id
         else:
             return
         raise Conflict(
-            f"{by} says otherwise{since}: delete or retract it before {memory.id} is restored", existing_id=str(by)
+            f"{by} says otherwise{at}: delete or retract it before {memory.id} is restored", existing_id=str(by)
         )

@@ -261,3 +261,58 @@ async def test_of_two_retracted_corrections_of_one_memory_one_comes_back(
     assert (step.action, step.actor) == ("reinstated", "memex-cli")
     await real.undo_retraction(ids[1])
     assert await all_listed(real) == ["I live in Oulu now."]
+
+
+TWO_FACTS = [
+    ("I live in Lier and my vet is Dr. Sims.", "My vet is Dr. Osei now.", "I moved to Bruges.",
+     "My vet is Dr. Sims.", "I live in Lier."),
+    ("我住在常州，我的牙医是韩医生。", "我的牙医现在是李医生。", "我搬到无锡了。", "我的牙医是韩医生。", "我住在常州。"),
+    ("上司は大野さんです。歯医者は本田先生です。", "歯医者は今は森先生です。", "上司は今は菊地さんです。",
+     "歯医者は本田先生です。", "上司は大野さんです。"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("texts", TWO_FACTS)
+async def test_of_what_a_retracted_correction_had_ended_only_what_nothing_else_ended_comes_back(
+    real: MemoryService, clock: FrozenClock, texts: tuple[str, str, str, str, str]
+) -> None:
+    both, vet, home, old_vet, old_home = texts
+
+    async def told(user: str, *texts: str) -> list[Any]:
+        ids = []
+        for text in texts:
+            clock.advance(days=1)
+            ids.append((await say(real, text, user_id=user, threshold=1)).id)
+        return ids
+
+    async def current(user: str) -> set[str]:
+        listed = await all_listed(real, user_id=user)
+        assert len(set(listed)) == len(listed)
+        return set(listed)
+
+    _, first, second = await told("vet first", both, vet, home)
+    await real.retract(first)
+    assert await current("vet first") == {home, old_vet}
+    await real.undo_retraction(first)
+    assert await current("vet first") == {home, vet}
+    await real.retract(second)
+    assert await current("vet first") == {vet, old_home}
+
+    _, first, second = await told("home first", both, home, vet)
+    await real.retract(first)
+    assert await current("home first") == {vet, old_home}
+
+    whole, correction = await told("whole", both, home)
+    assert await current("whole") == {home, old_vet}
+    rest = next(m for m in (await real.list(user_id="whole")).memories if m.content == old_vet)
+    assert (await real.history(rest.id))[0].reason == f"the rest of {whole}"
+    await real.retract(correction)
+    assert await current("whole") == {both}
+    await real.undo_retraction(correction)
+    assert await current("whole") == {home, old_vet}
+    await real.retract(rest.id)
+    await real.retract(correction)
+    assert await current("whole") == {old_home}
+
+    await told("again", both, home, both, home.replace("Bruges", "Ghent"))
+    assert old_vet in await current("again")

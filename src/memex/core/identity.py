@@ -21,8 +21,8 @@ def shard_key(tenant_id: str, user_id: str) -> int:
 def same_key(tenant_id: str, new: NewMemory) -> bytes:
     """Return 16 bytes that are equal for memories that are the same one.
 
-    The same scope (tenant, user, agent), type and text, and the same event time if the caller
-    gave one that counts: two events with the same words are two memories.
+    The same scope (tenant, user, agent), type and text, and of events the same time if the caller
+    gave one that counts: two events with the same words are two memories, a fact told twice is one.
     """
     given = "" if new.identifying_time is None else _timestamp(new.identifying_time)
     scope = _digest(16, tenant_id, new.user_id, new.agent_id, new.memory_type.value, given)

@@ -7,7 +7,7 @@ Importance is in `importance`, what two texts claim in `claims`, what no longer 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -35,7 +35,9 @@ __all__ = [
     "informative",
     "merged",
     "rating_of",
+    "starts",
     "stored_importance",
+    "what_returns",
     "what_stays",
 ]
 
@@ -114,7 +116,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A memory near to the candidate, current now or when the candidate happened, and the cosine between the two."""
+    """A memory near to the candidate that holds when that happened or later, and the cosine between the two."""
 
     memory: Memory
     similarity: float
@@ -206,19 +208,22 @@ def decide(
         since = _told_after(memory, at)
         if since is not None and _why_over(_readings(memory.content), text, alike=alike):
             endings.append(Ending(since, memory.id))
-        if since is not None and memory.tellings[0] > at:
+        if since is not None and starts(memory) > at:
             continue
         why = _why_over([statement, *alone], memory.content, alike=alike)
-        if why and not memory.pinned and len(over) + len(parted) < _MOST_SUPERSEDED:
+        if why and len(over) + len(parted) < _MOST_SUPERSEDED:
             (over if since is None else parted).append(memory)
             reason = reason or why
     # What it ends may have been ended already, later: the candidate stands between the two.
-    endings += [Ending(m.valid_to, m.superseded_by) for m in over if m.valid_to and m.superseded_by and m.valid_to > at]
+    live = {n.memory.id for n in neighbours}
+    endings += [
+        Ending(m.valid_to, m.superseded_by) for m in over if m.valid_to and m.superseded_by in live and m.valid_to > at
+    ]
     until = min(endings, key=lambda ending: (ending.at, ending.by), default=None)
     if over or parted:
         return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over), until=until, parted=tuple(parted))
     told = [n for n in near_first if n.similarity >= floor and not (event and n.memory.occurred_at != at)]
-    known = _known(statement, told, same=same, over=until is not None, now=now)
+    known = _known(statement, told, same=same, at=at, until=until, now=now)
     if known is not None:
         return known
     if until is not None:
@@ -229,10 +234,12 @@ def decide(
 
 
 def _known(
-    statement: Statement, near: Sequence[Neighbour], *, same: float, over: bool, now: datetime
+    statement: Statement, near: Sequence[Neighbour], *, same: float, at: datetime, until: Ending | None, now: datetime
 ) -> Decision | None:
-    """Return the merging into what says the same: of the time of the candidate, or of now if it is not `over`."""
-    for one in sorted(near, key=lambda n: n.memory.valid_to is None):
+    """Return the merging into what says the same, unless the contrary is known to hold (`until`) before that begins."""
+    for one in sorted(near, key=lambda n: (starts(n.memory) > at, n.memory.valid_to is None)):
+        if until is not None and starts(one.memory) >= until.at:
+            continue
         ended = one.memory.valid_to is not None and one.memory.valid_to <= now
         text, known = statement.text, one.memory.content
         if one.memory.memory_type is not MemoryType.EPISODIC:  # what happens again is something else
@@ -240,9 +247,14 @@ def _known(
         how = relation(text, known, near=one.similarity >= same)
         if how == "contains" and (statement.ended or ended):
             continue
-        if how in _MERGED_BECAUSE and (ended or not over):
+        if how in _MERGED_BECAUSE:
             return Decision(Outcome.MERGED, _MERGED_BECAUSE[how], one.similarity, one.memory)
     return None
+
+
+def starts(memory: Memory) -> datetime:
+    """Return since when a memory is known to hold."""
+    return memory.valid_from or min((memory.occurred_at, *memory.told_at))
 
 
 def _told_after(memory: Memory, at: datetime) -> datetime | None:
@@ -281,13 +293,32 @@ def _of_others(one: str, other: str) -> bool:
 
 def what_stays(new: str, old: str) -> str | None:
     """Return the statements of `old` that `new` does not end, as one text; None if it ends all, or none by itself."""
-    turn = read_turn(old)
-    parts = parts_of(turn.said)
     readings = _readings(new)
-    stays = [(place, part) for place, part in enumerate(parts) if _why_part(readings, rejoined([(0, part)])) is None]
-    if not stays or len(stays) == len(parts):
-        return None
-    return ("" if turn.speaker is None else f"{turn.speaker}: ") + rejoined(stays)
+    stays = _those(old, lambda part: _why_part(readings, part) is None)
+    return None if stays == old else stays
+
+
+def what_returns(gone: str, old: str, against: Sequence[str], retracted: Callable[[str], bool]) -> str | None:
+    """Return the statements of `old` that `gone` had ended, which nothing in `against` ends and none is `retracted`.
+
+    It is the whole of `old` if `gone` had ended no statement of it by itself.
+    """
+    ended, others = _readings(gone), [_readings(text) for text in against]
+    had = _those(old, lambda part: _why_part(ended, part) is not None)
+    return _those(
+        old if had is None else had,
+        lambda part: not retracted(part) and not any(_why_part(other, part) for other in others),
+    )
+
+
+def _those(text: str, wanted: Callable[[str], bool]) -> str | None:
+    """Return the statements of a text that are wanted, as one text: itself if all are, None if none is."""
+    turn = read_turn(text)
+    parts = parts_of(turn.said)
+    those = [(place, part) for place, part in enumerate(parts) if wanted(rejoined([(0, part)]))]
+    if len(those) == len(parts):
+        return text
+    return ("" if turn.speaker is None else f"{turn.speaker}: ") + rejoined(those) if those else None
 
 
 def informative(new: str, old: str) -> str:

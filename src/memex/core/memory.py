@@ -114,8 +114,8 @@ class NewMemory:
 
     @property
     def identifying_time(self) -> datetime | None:
-        """The event time, where it tells two memories of the same text apart."""
-        return None if self.renewable else self.occurred_at
+        """The event time, where it tells two memories of the same text apart: a fact of another day is one fact."""
+        return None if self.renewable or self.memory_type is not MemoryType.EPISODIC else self.occurred_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

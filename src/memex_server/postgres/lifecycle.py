@@ -54,7 +54,8 @@ class PostgresLifecycleRepo(PostgresRetractions):
             async with self._db.transaction() as connection:
                 if not await self._pass(connection, shard, version):
                     return None
-                stored, *_ = await self.store_within(connection, prepared, now)
+                stored, *_ = all_stored = await self.store_within(connection, prepared, now)
+                await self._note_rests(connection, shard, prepared, all_stored)
                 new_id = stored.memory.id
                 for old_id, part_id in parted.items():
                     ending = Ending(valid_from, new_id)
@@ -94,6 +95,7 @@ class PostgresLifecycleRepo(PostgresRetractions):
             return
         tellings = to_memory(row).tellings
         before, after = [t for t in tellings if t <= ending.at], [t for t in tellings if t > ending.at]
+        before = before or [utc(t) for t in (row["valid_from"],) if t is not None and utc(t) <= ending.at]
         if not before or not after:
             return
         await connection.execute(self._sql["first_versions"], shard, [old_id])

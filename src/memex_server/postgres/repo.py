@@ -194,7 +194,7 @@ class PostgresRepo:
                     async with connection.transaction():
                         changed = await connection.fetchrow(
                             self._sql["update"], shard, memory_id, new.content, key, new.importance, new.memory_type,
-                            list(new.tags), dict(new.metadata), new.source, new.session_id, new.occurred_at,
+                            list(new.tags), dict(new.metadata), new.source, new.session_id, new.identifying_time,
                             occurred_at, new.expires_at, new.pinned, now,
                         )  # fmt: skip
                 except asyncpg.UniqueViolationError as e:

@@ -10,16 +10,16 @@ from uuid import UUID
 import asyncpg
 
 from memex.core.identity import same_key, shard_key
-from memex.core.memory import Memory, as_new, utc
+from memex.core.memory import Memory, NewMemory, Stored, as_new, utc
 from memex.protocol.errors import Conflict
 
-from ..lifecycle_ports import Retraction
-from ..ports import IndexEntry
+from ..lifecycle_ports import Retraction, Return
+from ..ports import IndexEntry, PreparedMemory
 from .pool import Database
 from .queries import load
 from .repo import PostgresRepo
 from .rows import to_memory
-from .transactions import apart, retried
+from .transactions import apart, found, retried
 
 __all__ = ["PostgresRetractions"]
 
@@ -43,12 +43,17 @@ class PostgresRetractions(PostgresRepo):
         agent_id: str | None,
         actor: str | None,
         reason: str | None,
+        returns: Sequence[Return],
+        version: int | None,
         now: datetime,
-    ) -> Memory:
+    ) -> Memory | None:
         """See the port."""
 
-        async def run() -> Memory:
+        async def run() -> Memory | None:
             async with self._db.transaction() as connection:
+                row = found(await connection.fetchrow(self._sql["get"], memory_id, user_id, agent_id, True), memory_id)  # noqa: FBT003
+                if not await self._pass(connection, row["shard"], version):
+                    return None
                 row = await self._lock(connection, memory_id, user_id, agent_id, deleted=True)
                 shard = row["shard"]
                 if row["deleted_at"] is None:
@@ -61,21 +66,55 @@ class PostgresRetractions(PostgresRepo):
                     await self._purge(connection, shard, summary, now, actor=actor)
                     await connection.execute(self._sql["purge_retractions"], shard, summary)
                 over = [old["id"] for old in await connection.fetch(self._cycle["overtaken_by"], shard, memory_id)]
+                why, heir = f"{memory_id} was retracted", row["superseded_by"]
+                added: list[UUID] = []
+                for one in returns if heir is None else ():
+                    if one.memory_id in over:
+                        added += await self._return(connection, shard, one, why=why, now=now, actor=actor)
                 await connection.execute(
                     self._cycle["retract"], shard, memory_id, self._tenant, row["user_id"], row["agent_id"],
-                    row["content"], reason, actor, now, over,
+                    row["content"], reason, actor, now, [*over, *added],
                 )  # fmt: skip
-                why, heir = f"{memory_id} was retracted", row["superseded_by"]
                 if heir is not None and over:
                     await connection.execute(self._cycle["hand_over"], shard, over, heir, row["valid_to"], now)
                     await connection.execute(
                         self._sql["next_versions"], shard, over, "superseded", now, actor, f"{why}: by {heir}"
                     )
-                for old_id in over if heir is None else ():
-                    await self._reinstate(connection, shard, old_id, reason=why, now=now, actor=actor)
                 return await self._read(connection, memory_id)
 
         return await retried(run)
+
+    async def _return(
+        self, connection: Any, shard: int, one: Return, *, why: str, now: datetime, actor: str | None
+    ) -> list[UUID]:
+        """Bring back what was superseded, as far as is said; return what else came of it."""
+        old, until, changed = one.memory_id, one.until, list[UUID]()
+        if one.rest is not None:
+            await connection.execute(self._sql["first_versions"], shard, [one.rest])
+            await connection.execute(self._cycle["absorb"], shard, one.rest, old, now)
+            reason = f"{why}: {old} says it too"
+            await connection.execute(self._sql["next_versions"], shard, [one.rest], "superseded", now, actor, reason)
+            changed.append(one.rest)
+        if until is not None:
+            await connection.execute(self._cycle["hand_over"], shard, [old], until.by, until.at, now)
+            reason = f"{why}: by {until.by}"
+            await connection.execute(self._sql["next_versions"], shard, [old], "superseded", now, actor, reason)
+        elif one.whole:
+            await self._reinstate(connection, shard, old, reason=why, now=now, actor=actor)
+        if one.part is not None:
+            stored = await self.store_within(connection, [one.part], now)
+            await self._note_rests(connection, shard, [one.part], stored)
+            changed += [each.memory.id for each in stored if each.created]
+        return changed
+
+    async def _note_rests(
+        self, connection: Any, shard: int, prepared: Sequence[PreparedMemory], stored: Sequence[Stored]
+    ) -> None:
+        """Write down of which memories others are the rest."""
+        for one, done in zip(prepared, stored, strict=True):
+            if one.rest_of is not None and done.created:
+                await connection.execute(self._sql["first_versions"], shard, [one.id])
+                await connection.execute(self._cycle["note_rest"], shard, one.id, f"the rest of {one.rest_of}")
 
     async def _reinstate(
         self, connection: Any, shard: int, memory_id: UUID, *, reason: str, now: datetime, actor: str | None
@@ -86,6 +125,18 @@ class PostgresRetractions(PostgresRepo):
         except asyncpg.UniqueViolationError:
             return  # it was said again meanwhile, and is current in another row
         await connection.execute(self._sql["next_versions"], shard, [memory_id], "reinstated", now, actor, reason)
+
+    async def overtaken(self, memory_id: UUID) -> Sequence[Memory]:
+        """See the port."""
+        async with self._db.connection() as connection:
+            rows = await connection.fetch(self._cycle["overtaken"], memory_id)
+        return [to_memory(row) for row in rows]
+
+    async def same(self, new: NewMemory) -> Sequence[Memory]:
+        """See the port."""
+        shard, key = shard_key(self._tenant, new.user_id), same_key(self._tenant, new)
+        async with self._db.connection() as connection:
+            return [to_memory(row) for row in await connection.fetch(self._cycle["same"], shard, key)]
 
     async def unretract(self, memory_id: UUID, *, user_id: str | None, agent_id: str | None) -> bool:
         """See the port."""
@@ -149,6 +200,8 @@ class PostgresRetractions(PostgresRepo):
                     rows = await connection.fetch(self._sql["end_again"], shard, over, memory_id, until, now)
                     ended, why = [row["id"] for row in rows], f"by {memory_id}"
                     await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, actor, why)
+                    for rest in await connection.fetch(self._cycle["absorbed"], shard, over, ended):
+                        await self._reinstate(connection, shard, rest["id"], reason=why, now=now, actor=actor)
                 return to_memory(live)
 
         return await retried(run)

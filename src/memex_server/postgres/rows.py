@@ -109,6 +109,7 @@ def store_columns(
         tenant_id,
         now,
         [p.index.traits for p in prepared],
+        [None if p.valid_to is None else utc(p.valid_to) for p in prepared],
     ]
 
 

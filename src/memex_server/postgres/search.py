@@ -144,7 +144,7 @@ class Searcher:
 
     async def _few(self, matching: list[Any]) -> list[UUID] | None:
         """Return all that match if they are few enough to look at each; that they are not is known for minutes."""
-        key = (matching[0], repr(matching[1:-2]))  # the last are times of asking
+        key = (matching[0], repr(matching[1:-3]))  # the last are times of asking
         now = time.monotonic()
         known = self._wide.get(key)
         if known is not None and now - known.at_s <= _LARGE_LIFE_S:
@@ -228,6 +228,7 @@ class Searcher:
             None if filters.time_to is None else utc(filters.time_to),
             query.valid_at,
             None if filters.as_of is None else utc(filters.as_of),
+            None if query.valid_until is None else utc(query.valid_until),
         ]
 
 

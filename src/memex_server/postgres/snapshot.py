@@ -129,7 +129,8 @@ class Snapshot:
     def _kept(self, query: Query) -> NDArray[np.bool_]:
         filters = query.filters
         now = _since_epoch(query.valid_at)
-        kept = (self._expires > now) & (self._valid_from <= now) & (self._valid_to > now)
+        until = now if query.valid_until is None else max(now, _since_epoch(query.valid_until))
+        kept = (self._expires > now) & (self._valid_from <= until) & (self._valid_to > now)
         if filters.as_of is not None:
             kept &= self._since <= now
         if filters.agent_id is not None:

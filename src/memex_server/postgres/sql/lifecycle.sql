@@ -21,12 +21,13 @@ UPDATE memories SET occurrences = occurrences + 1, sources = $3, told_at = $4,
 WHERE shard = $1 AND id = $2
 
 -- name: supersede
--- Those of $2 that have not ended, or not before $4, end at $4, by $3 (which may be purged at this moment).
+-- Those of $2 that have not ended, or not before $4 by another, end at $4, by $3 (which may be purged at this moment).
 WITH successor AS (SELECT id FROM memories WHERE shard = $1 AND id = $3 FOR KEY SHARE)
 UPDATE memories m SET valid_to = $4, superseded_by = s.id, updated_at = $5
 FROM successor s
 WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.id <> s.id
-  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND (m.valid_to IS NULL OR m.valid_to > $4)
+  AND m.deleted_at IS NULL AND m.condensed_into IS NULL
+  AND (m.valid_to IS NULL OR m.valid_to > $4 OR (m.valid_to = $4 AND m.superseded_by IS NULL))
 RETURNING m.id
 
 -- name: begin
@@ -63,6 +64,24 @@ WHERE shard = $1 AND id = $2
 
 -- name: overtaken_by
 SELECT id FROM memories WHERE shard = $1 AND superseded_by = $2 ORDER BY id
+
+-- name: overtaken
+SELECT * FROM memories WHERE superseded_by = $1 AND shard = (SELECT g.shard FROM memories g WHERE g.id = $1) ORDER BY id
+
+-- name: same
+SELECT * FROM memories WHERE shard = $1 AND same_key = $2 ORDER BY id
+
+-- name: absorb
+-- What $2 says is said by $3, at all times.
+UPDATE memories m SET valid_to = coalesce(m.valid_from, least(m.occurred_at, m.told_at[1])), superseded_by = $3,
+       updated_at = $4
+WHERE m.shard = $1 AND m.id = $2
+
+-- name: absorbed
+SELECT id FROM memories WHERE shard = $1 AND id = ANY ($2::uuid[]) AND superseded_by = ANY ($3::uuid[])
+
+-- name: note_rest
+UPDATE memory_versions SET reason = $3 WHERE shard = $1 AND memory_id = $2 AND version = 1
 
 -- name: reinstate
 UPDATE memories AS m SET valid_to = NULL, superseded_by = NULL, updated_at = $3 WHERE m.shard = $1 AND m.id = $2

@@ -4,11 +4,12 @@
 
 -- fragment: matching
 -- What may be found: $1 shard, $2 tenant, $3 user, $4 agent, $5 type, $6 tags, $7 metadata contained,
--- $8 metadata path, $9 its variables, $10 from, $11 to, $12 valid at, $13 known by (null: whenever)
+-- $8 metadata path, $9 its variables, $10 from, $11 to, $12 valid at, $13 known by (null: whenever),
+-- $14 or valid later, up to then (null: no)
 m.shard = $1 AND m.tenant_id = $2 AND m.user_id = $3
 AND m.deleted_at IS NULL AND m.condensed_into IS NULL
 AND (m.expires_at IS NULL OR m.expires_at > $12)
-AND (m.valid_from IS NULL OR m.valid_from <= $12) AND (m.valid_to IS NULL OR m.valid_to > $12)
+AND (m.valid_from IS NULL OR m.valid_from <= greatest($12, $14::timestamptz)) AND (m.valid_to IS NULL OR m.valid_to > $12)
 AND ($4::text IS NULL OR m.agent_id = $4)
 AND ($5::text IS NULL OR m.memory_type = $5)
 AND ($6::text[] IS NULL OR m.tags @> $6)
@@ -36,7 +37,7 @@ string_agg(int2send(m.traits), '') AS traits
 -- fragment: vector_columns
 string_agg(substr(uuid_send(v.memory_id), 9), '') AS vector_keys,
 string_agg(int2send(v.passage), '') AS vector_passages,
-string_agg(float4send((v.embedding <#> $14::halfvec)::float4), '') AS products
+string_agg(float4send((v.embedding <#> $15::halfvec)::float4), '') AS products
 
 -- fragment: term_columns
 string_agg(substr(uuid_send(t.memory_id), 9), '') AS term_keys,
@@ -45,11 +46,11 @@ string_agg(int2send(t.passage), '') AS term_passages,
 string_agg(int2send(t.tf), '') AS term_counts
 
 -- name: exact
--- The signals of every memory of the scope that matches. $14 query vector or null, $15 query terms.
+-- The signals of every memory of the scope that matches. $15 query vector or null, $16 query terms.
 SELECT ms.*, vs.*, ts.*
 FROM (SELECT {memory_columns} FROM memories m WHERE {matching}) ms,
-     (SELECT {vector_columns} FROM memory_vectors v WHERE v.shard = $1 AND $14::halfvec IS NOT NULL) vs,
-     (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1 AND t.term = ANY ($15::bigint[])) ts
+     (SELECT {vector_columns} FROM memory_vectors v WHERE v.shard = $1 AND $15::halfvec IS NOT NULL) vs,
+     (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1 AND t.term = ANY ($16::bigint[])) ts
 
 -- name: scope
 -- $1 shard, $2 terms of a query
@@ -80,11 +81,11 @@ FROM (SELECT {memory_columns},
      (SELECT {term_columns} FROM memory_terms t WHERE t.shard = $1) ts
 
 -- name: chosen
--- The same for the memories in $15 only: what they are and mean.
+-- The same for the memories in $16 only: what they are and mean.
 SELECT ms.*, vs.*
-FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($15::uuid[]) AND {matching}) ms,
+FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($16::uuid[]) AND {matching}) ms,
      (SELECT {vector_columns} FROM memory_vectors v
-      WHERE v.shard = $1 AND v.memory_id = ANY ($15::uuid[]) AND $14::halfvec IS NOT NULL) vs
+      WHERE v.shard = $1 AND v.memory_id = ANY ($16::uuid[]) AND $15::halfvec IS NOT NULL) vs
 
 -- name: chosen_terms
 -- And which terms of $2 they hold, looked up in the index term by term (OFFSET 0).
@@ -95,29 +96,29 @@ CROSS JOIN LATERAL (
     WHERE p.shard = $1 AND p.term = q.term AND p.memory_id = ANY ($3::uuid[]) OFFSET 0) t
 
 -- name: matching_ids
--- Ids of up to $14 memories that match.
-SELECT m.id FROM memories m WHERE {matching} LIMIT $14
+-- Ids of up to $15 memories that match.
+SELECT m.id FROM memories m WHERE {matching} LIMIT $15
 
 -- name: nearest
--- Up to $15 memories that match, by the vector index. The fences (OFFSET 0, LIMIT 1) make the index
+-- Up to $16 memories that match, by the vector index. The fences (OFFSET 0, LIMIT 1) make the index
 -- deliver in order of distance and each condition apply to what it delivers, so the limit is met
 -- whenever enough of them match, and no further rows are looked at. A turn has others beside it.
 SELECT DISTINCT id, turn FROM (
     SELECT kept.id, kept.turn
     FROM (SELECT v.shard, v.memory_id FROM memory_vectors v
-          ORDER BY v.embedding <#> $14::halfvec OFFSET 0) n
+          ORDER BY v.embedding <#> $15::halfvec OFFSET 0) n
     CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
     WHERE n.shard = $1
-    LIMIT $15) found
+    LIMIT $16) found
 
 -- name: nearest_exact
 -- The same by reading every vector of the scope.
 SELECT DISTINCT id, turn FROM (
     SELECT kept.id, kept.turn
     FROM (SELECT v.memory_id FROM memory_vectors v WHERE v.shard = $1
-          ORDER BY (v.embedding <#> $14::halfvec) + 0 OFFSET 0) n
+          ORDER BY (v.embedding <#> $15::halfvec) + 0 OFFSET 0) n
     CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
-    LIMIT $15) found
+    LIMIT $16) found
 
 -- name: term_frequencies
 -- In how many passages of the scope each term of $2 occurs, counted up to $3.
@@ -126,15 +127,15 @@ SELECT q.term, (SELECT count(*) FROM (
 FROM unnest($2::bigint[]) q (term)
 
 -- name: by_words
--- Up to $16 memories that match, by the weight ($15) of the terms ($14) that they hold.
+-- Up to $17 memories that match, by the weight ($16) of the terms ($15) that they hold.
 SELECT kept.id, kept.turn
 FROM (SELECT t.memory_id, sum(q.weight * t.tf / (t.tf + 1.2::float8)) AS score
-      FROM unnest($14::bigint[], $15::float8[]) q (term, weight)
+      FROM unnest($15::bigint[], $16::float8[]) q (term, weight)
       JOIN memory_terms t ON t.shard = $1 AND t.term = q.term
       GROUP BY t.memory_id
       ORDER BY score DESC OFFSET 0) n
 CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
-LIMIT $16
+LIMIT $17
 
 -- name: beside
 -- The turns next to those in $2, two on either side.
@@ -151,16 +152,16 @@ CROSS JOIN LATERAL (
 WHERE m.id = ANY ($2::uuid[]) AND m.shard = $1
 
 -- name: newest
--- The $14 newest memories that match.
-SELECT {turn} FROM memories m WHERE {matching} ORDER BY m.occurred_at DESC LIMIT $14
+-- The $15 newest memories that match.
+SELECT {turn} FROM memories m WHERE {matching} ORDER BY m.occurred_at DESC LIMIT $15
 
 -- name: registered
--- Up to $15 memories that match and are registered under keywords of $14, those under most of them first.
+-- Up to $16 memories that match and are registered under keywords of $15, those under most of them first.
 SELECT m.id, k.keys
 FROM (SELECT memory_id, array_agg(keyword) AS keys
-      FROM memory_keywords WHERE shard = $1 AND keyword = ANY ($14::text[]) GROUP BY memory_id) k
+      FROM memory_keywords WHERE shard = $1 AND keyword = ANY ($15::text[]) GROUP BY memory_id) k
 JOIN memories m ON m.id = k.memory_id AND {matching}
-ORDER BY cardinality(k.keys) DESC, m.occurred_at DESC, m.id LIMIT $15
+ORDER BY cardinality(k.keys) DESC, m.occurred_at DESC, m.id LIMIT $16
 
 -- name: scope_size
 SELECT count(*) FROM memories WHERE shard = $1
@@ -169,6 +170,6 @@ SELECT count(*) FROM memories WHERE shard = $1
 -- Whole rows for the best, if they still match, each with the span of its passage.
 SELECT m.*, v.start_char, v.end_char, (SELECT max(passage) FROM memory_vectors w
                                        WHERE w.shard = $1 AND w.memory_id = m.id) AS last_passage
-FROM unnest($14::uuid[], $15::smallint[]) c (id, passage)
+FROM unnest($15::uuid[], $16::smallint[]) c (id, passage)
 CROSS JOIN LATERAL (SELECT * FROM memories m WHERE m.id = c.id AND {matching} LIMIT 1) m
 LEFT JOIN memory_vectors v ON v.shard = $1 AND v.memory_id = c.id AND v.passage = c.passage
