@@ -30,17 +30,16 @@ from memex.core.render import is_rendered
 from memex.protocol.errors import NotFound, Unavailable
 
 from .checks import check_candidate, check_new
-from .consolidation import Consolidation
 from .indexing import index_texts
 from .lifecycle_ports import Merge
 from .ports import IndexEntry, PreparedMemory, Query
+from .release import Releasing
 from .worth import rated
 
 __all__ = ["ATTEMPTS", "Gate", "holds"]
 
 _NEIGHBOURS = 24  # nearest by cosine; what says the same or is contradicted is among them
 ATTEMPTS = 20  # to decide upon a scope that others change meanwhile; the last one is not checked again
-_LEAST_FAMILIAR = 0.5  # between the cosines of unrelated and of equal texts: from here on words are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class _Judged:
     too_low: str | None = None
 
 
-class Gate(Consolidation):
+class Gate(Releasing):
     """Remembering."""
 
     async def remember(self, candidate: Candidate) -> Remembered:
@@ -188,11 +187,6 @@ class Gate(Consolidation):
         cosines = dict(zip(ids, map(float, candidates.cosine[order]), strict=True))
         return [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
 
-    @property
-    def _familiar(self) -> float:
-        card = self._embedder.card
-        return card.similarity_floor + _LEAST_FAMILIAR * (card.similarity_ceiling - card.similarity_floor)
-
     async def _carry_out(
         self,
         prepared: PreparedMemory,
@@ -220,6 +214,9 @@ class Gate(Consolidation):
             return Remembered(Outcome.SKIPPED, None, judged.rating.value, None, judged.too_low, scored_by=judged.by)
         if decision.target is not None:
             return await self._merge(decision, decision.target, prepared, judged, version)
+        corrected = [m for m in (*decision.over, *decision.parted) if m.id != candidate.supersedes]
+        if await self._taken_apart(corrected, new.agent_id):
+            return None  # what a summary told is corrected where it was told
         over, until = [memory.id for memory in decision.over], decision.until
         parted = {memory.id: self._ids(now) for memory in decision.parted}
         stays = _what_stays(prepared, decision, near, candidate.supersedes)

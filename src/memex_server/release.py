@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -13,7 +14,7 @@ from memex.core.memory import Memory
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 
 from .checks import check_scope
-from .gate import Gate
+from .consolidation import Consolidation
 from .indexing import index_texts
 from .ports import Archived, IndexEntry
 
@@ -22,10 +23,11 @@ __all__ = ["Releasing"]
 T = TypeVar("T")
 _Case = tuple[UUID, tuple[tuple[UUID, datetime], ...]]  # a source and its neighbours as they are
 _NEIGHBOURS = 4  # of each source, of what was written since: each takes milliseconds to compare
+_LEAST_FAMILIAR = 0.5  # between the cosines of unrelated and of equal texts: from here on words are compared
 _ATTEMPTS = 5  # the last one is written whatever else the scope has become meanwhile
 
 
-class Releasing(Gate):
+class Releasing(Consolidation):
     """Undoing a consolidation, by wish or because a source is to be changed."""
 
     async def undo_consolidation(
@@ -64,6 +66,20 @@ class Releasing(Gate):
                 self._observer.operation("consolidate", "undone")
                 return [memory.id for memory in sources]
         raise Conflict(f"the sources of {summary_id} change too fast: try again")
+
+    @property
+    def _familiar(self) -> float:
+        card = self._embedder.card
+        return card.similarity_floor + _LEAST_FAMILIAR * (card.similarity_ceiling - card.similarity_floor)
+
+    async def _taken_apart(self, memories: Sequence[Memory], actor: str | None) -> bool:
+        """Take apart the summaries among some memories; whether there were any."""
+        apart = False
+        for memory in memories:
+            with contextlib.suppress(NotFound):  # it is no summary
+                await self.undo_consolidation(memory.id, actor=actor, keep_apart=False)
+                apart = True
+        return apart
 
     async def _corrected(
         self,

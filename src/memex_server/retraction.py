@@ -14,16 +14,15 @@ from memex.core.text import content_hash
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 
 from .checks import check_reason, check_scope
-from .gate import ATTEMPTS, holds
+from .gate import ATTEMPTS, Gate, holds
 from .indexing import index_texts
 from .lifecycle_ports import Return
 from .ports import IndexEntry, PreparedMemory
-from .release import Releasing
 
 __all__ = ["Retracting"]
 
 
-class Retracting(Releasing):
+class Retracting(Gate):
     """Retracting and bringing back; `actor` (else the agent) is who does it."""
 
     async def retract(

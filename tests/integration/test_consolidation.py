@@ -222,6 +222,26 @@ def told_shortly(texts: Sequence[str], **_: Any) -> str:
     return f"Walks, {len(texts)} of them."
 
 
+@pytest.mark.parametrize("language", ["en", "zh", "ja"])
+async def test_a_correction_of_what_a_summary_tells_takes_it_apart(
+    service: MemoryService, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    was, now = MOVES[language]
+    monkeypatch.setattr(consolidation, "summarize", lambda texts, **_: " ".join(texts))
+    old, sibling, *_ = await fill(service, [was, *TEXTS[language]])
+    clock.advance(days=1)
+    [summary] = await service.consolidate(user_id="ann")
+    assert summary.id is not None
+    clock.advance(days=1)
+    new = await service.remember(candidate(now))
+    assert new.superseded == (old.id,)
+    with pytest.raises(NotFound):
+        await service.get(summary.id)
+    assert sorted(await all_listed(service)) == sorted([now, *TEXTS[language]])
+    await service.delete(sibling.id, purge=True)
+    assert sibling.content not in " ".join(await all_listed(service))
+
+
 @pytest.mark.parametrize(("language", "how"), [("en", "undo"), ("zh", "delete"), ("ja", "patch")])
 async def test_what_was_corrected_while_it_was_condensed_comes_back_as_over(
     service: MemoryService, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch, language: str, how: str

@@ -20,6 +20,7 @@ from .parts import parts_of, rejoined
 from .passages import sentences
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
+from .small_talk import without_small_talk
 from .text import content_hash, term_counts
 from .traits import ROLES, read_turn
 
@@ -314,7 +315,7 @@ def what_returns(gone: str, old: str, against: Sequence[str], retracted: Callabl
 def _those(text: str, wanted: Callable[[str], bool]) -> str | None:
     """Return the statements of a text that are wanted, as one text: itself if all are, None if none is."""
     turn = read_turn(text)
-    parts = parts_of(turn.said)
+    parts = parts_of(without_small_talk(turn.said) or turn.said)
     those = [(place, part) for place, part in enumerate(parts) if wanted(rejoined([(0, part)]))]
     if len(those) == len(parts):
         return text

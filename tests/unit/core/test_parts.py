@@ -113,6 +113,10 @@ def test_lists_reasons_and_what_goes_with_a_statement_stay_with_it(text: str) ->
     [
         ("I work at Fiat, my badge number is 881.", "I work at Ford now.", "My badge number is 881."),
         ("I work at Fiat, my badge number is 881.", "My badge number is 900 now.", "I work at Fiat."),
+        ("Hi there! I work at Fiat.", "I work at Ford now.", None),
+        ("大家好。我住在杭州。", "我现在住在成都。", None),
+        ("お疲れ様です。札幌に住んでいます。", "今は福岡に住んでいます。", None),
+        ("Good morning! I work at Fiat, my badge number is 881.", "I work at Ford now.", "My badge number is 881."),
         ("I live in Porto and work as a nurse.", "I live in Madrid now.", "I work as a nurse."),
         ("I live in Oslo, my dog is called Rex and my cat is called Tom.", "I live in Bergen now.", "My dog is called Rex and my cat is called Tom."),
         ("I live in Oslo, my dog is called Rex and the gym closes at 10.", "My dog is called Max.", "I live in Oslo. The gym closes at 10."),
