@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID
 
 from memex.core.importance import Rating
@@ -17,16 +18,16 @@ from memex.core.lifecycle import (
     Outcome,
     Remembered,
     admit,
-    decide,
     merged,
+    starts,
     stored_importance,
-    what_stays,
 )
 from memex.core.memory import Filters, Memory, MemoryType, NewMemory, as_new, utc
 from memex.core.reading import Statement
 from memex.core.reclaiming import reclaims
 from memex.core.redact import REDACTED, redact
 from memex.core.render import is_rendered
+from memex.core.rests import rests
 from memex.protocol.errors import NotFound, Unavailable
 
 from .checks import check_candidate, check_new
@@ -185,7 +186,8 @@ class Gate(Releasing):
         passages = candidates.passage[order].tolist()
         found = await self._repo.fetch(query, ids, passages) if ids else {}
         cosines = dict(zip(ids, map(float, candidates.cosine[order]), strict=True))
-        return [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
+        near = [Neighbour(found[i].memory, cosines[i]) for i in ids if i in found and cosines[i] == cosines[i]]
+        return [n for n in near if n.memory.valid_to is None or starts(n.memory) < n.memory.valid_to]
 
     async def _carry_out(
         self,
@@ -199,16 +201,9 @@ class Gate(Releasing):
         new = prepared.new
         now = self._clock()
         at = now if new.occurred_at is None else utc(new.occurred_at)
-        decision = decide(
-            new.content,
-            near,
-            floor=self._familiar if candidate.similarity is None else candidate.similarity,
-            same=self._embedder.card.duplicate_threshold if candidate.similarity is None else candidate.similarity,
-            at=at,
-            now=now,
-            event=candidate.occurred_at is not None and new.memory_type is MemoryType.EPISODIC,
-            supersedes=candidate.supersedes,
-        )
+        event = candidate.occurred_at is not None and new.memory_type is MemoryType.EPISODIC
+        decide_on = partial(self._decision, now=now, event=event, similarity=candidate.similarity)
+        decision = decide_on(new.content, near, at, supersedes=candidate.supersedes)
         corrects = decision.outcome is Outcome.SUPERSEDED and (decision.until is None or decision.until.at > now)
         if judged.too_low is not None and not corrects:
             return Remembered(Outcome.SKIPPED, None, judged.rating.value, None, judged.too_low, scored_by=judged.by)
@@ -217,25 +212,27 @@ class Gate(Releasing):
         corrected = [m for m in (*decision.over, *decision.parted) if m.id != candidate.supersedes]
         if await self._taken_apart(corrected, new.agent_id):
             return None  # what a summary told is corrected where it was told
-        over, until = [memory.id for memory in decision.over], decision.until
+        over = [memory.id for memory in decision.over]
         parted = {memory.id: self._ids(now) for memory in decision.parted}
-        stays = _what_stays(prepared, decision, near, candidate.supersedes)
-        indexes = await index_texts(self._embedder, [rest.content for _, rest in stays]) if stays else []
+        told = [replace(prepared, until=decision.until)]
+        stays = [
+            rest
+            for rest in rests(new.content, decision, near, at=at, decide_on=decide_on)
+            if rest.of is None or rest.of.id != candidate.supersedes
+        ]
+        indexes = await index_texts(self._embedder, [rest.content for rest in stays]) if stays else []
+        for rest, index in zip(stays, indexes, strict=True):
+            old = rest.of
+            part = replace(new, content=rest.content)
+            if old is not None:
+                part = as_new(old, old.occurred_at, content=rest.content)
+            told.append(
+                PreparedMemory(
+                    self._ids(now), part, index, rest.since, rest.until, rest_of=prepared.id if old is None else old.id
+                )
+            )
         stored = await self._repo.admit(
-            [
-                replace(prepared, valid_to=None if until is None else until.at),
-                *(
-                    PreparedMemory(self._ids(now), rest, index, rest_of=old)
-                    for (old, rest), index in zip(stays, indexes, strict=True)
-                ),
-            ],
-            over,
-            until=until,
-            parted=parted,
-            version=version,
-            valid_from=at,
-            reason=decision.reason,
-            now=now,
+            told, over, parted=parted, version=version, valid_from=at, reason=decision.reason, now=now
         )
         if stored is None:
             return None
@@ -246,7 +243,7 @@ class Gate(Releasing):
             judged.rating.value,
             decision.similarity,
             f"{judged.rating.reason}; {decision.reason}",
-            (*over, *parted.values()),
+            (*over, *(parted[memory.id] for memory in decision.parted if starts(memory) <= at)),
             judged.by,
             stored.memory.superseded_by,
         )
@@ -261,10 +258,11 @@ class Gate(Releasing):
     ) -> Remembered | None:
         new = prepared.new
         now = self._clock()
-        result, sources, told_at = merged(target, new, now if new.occurred_at is None else utc(new.occurred_at))
+        at = now if new.occurred_at is None else utc(new.occurred_at)
+        result, sources, told_at = merged(target, new, at)
         changed = result.content != target.content
         memory = await self._repo.merge(
-            Merge(target, result, sources, told_at, prepared.index if changed else None),
+            Merge(target, result, sources, at, told_at, prepared.index if changed else None),
             version=version,
             actor=new.agent_id,
             reason=f"{decision.reason}: {new.content}",
@@ -287,24 +285,6 @@ class Gate(Releasing):
 def holds(memory: Memory, now: datetime) -> bool:
     """Whether a memory has not ended."""
     return memory.valid_to is None or memory.valid_to > now
-
-
-def _what_stays(
-    prepared: PreparedMemory, decision: Decision, near: Sequence[Neighbour], supersedes: UUID | None
-) -> list[tuple[UUID, NewMemory]]:
-    """Return the statements of what ends that do not end with it, as memories of their own, each with what it was."""
-    new = prepared.new
-    stays = [
-        (memory.id, as_new(memory, memory.occurred_at, content=rest))
-        for memory in decision.over
-        if memory.id != supersedes
-        and memory.valid_to is None  # else they stayed when it ended
-        and (rest := what_stays(new.content, memory.content)) is not None
-    ]
-    for later in [n.memory for n in near if decision.until is not None and n.memory.id == decision.until.by]:
-        rest = what_stays(later.content, new.content)
-        stays += [] if rest is None else [(prepared.id, replace(new, content=rest))]
-    return stays
 
 
 def _new_memory(candidate: Candidate, judged: _Judged) -> NewMemory:

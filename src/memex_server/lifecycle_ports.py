@@ -38,11 +38,12 @@ class Retraction:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A memory as it is after another was merged into it; `index` if its text changes."""
+    """A memory as it is after another, told `at`, was merged into it; `index` if its text changes."""
 
     target: Memory
     new: NewMemory
     sources: tuple[str, ...]
+    at: datetime
     told_at: tuple[datetime, ...]
     index: IndexEntry | None
 
@@ -86,7 +87,6 @@ class LifecycleRepo(MemoryRepo, Protocol):
         prepared: Sequence[PreparedMemory],
         over: Sequence[UUID],
         *,
-        until: Ending | None,
         parted: Mapping[UUID, UUID],
         version: int | None,
         valid_from: datetime,
@@ -95,8 +95,8 @@ class LifecycleRepo(MemoryRepo, Protocol):
     ) -> Stored | None:
         """Store memories, and let the first of them supersede `over` from `valid_from` on; return the first.
 
-        With `until` it ends itself, and what it is ended by is true from then on. Of what is `parted` the time up to
-        `valid_from` becomes a memory of its own (its id is the value), which it supersedes too.
+        What ends each of them itself is true from then on. Of what is `parted` the time up to `valid_from` becomes a
+        memory of its own (its id is the value), which the first supersedes too.
 
         None, and nothing done, if the scope is not at `version` any more (None: whatever it is).
         """

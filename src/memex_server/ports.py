@@ -11,6 +11,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from memex.core.lifecycle import Ending
 from memex.core.memory import DeleteReceipt, Filters, Memory, MemoryType, NewMemory, Patch, Recalls, Stored, Version
 from memex.protocol.errors import Conflict
 
@@ -130,7 +131,8 @@ class PreparedMemory:
     id: UUID
     new: NewMemory
     index: IndexEntry
-    valid_to: datetime | None = None  # told when it was, or is known to be, over by then
+    valid_from: datetime | None = None
+    until: Ending | None = None  # told when it was, or is known to be, over by then
     rest_of: UUID | None = None  # the memory of which it is what stays
 
 

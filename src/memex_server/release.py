@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from memex.core.lifecycle import Decision, Ending, decide
+from memex.core.lifecycle import Decision, Ending, Neighbour, decide
 from memex.core.memory import Memory
 from memex.protocol.errors import Conflict, NotFound, Unavailable
 
@@ -72,6 +72,29 @@ class Releasing(Consolidation):
         card = self._embedder.card
         return card.similarity_floor + _LEAST_FAMILIAR * (card.similarity_ceiling - card.similarity_floor)
 
+    def _decision(
+        self,
+        text: str,
+        near: Sequence[Neighbour],
+        at: datetime,
+        *,
+        now: datetime,
+        event: bool = False,
+        similarity: float | None = None,
+        supersedes: UUID | None = None,
+    ) -> Decision:
+        """Decide as the embedding model asks for, or from the caller's `similarity` on."""
+        return decide(
+            text,
+            near,
+            floor=self._familiar if similarity is None else similarity,
+            same=self._embedder.card.duplicate_threshold if similarity is None else similarity,
+            at=at,
+            now=now,
+            event=event,
+            supersedes=supersedes,
+        )
+
     async def _taken_apart(self, memories: Sequence[Memory], actor: str | None) -> bool:
         """Take apart the summaries among some memories; whether there were any."""
         apart = False
@@ -101,14 +124,7 @@ class Releasing(Consolidation):
             case = (source.id, tuple((n.memory.id, n.memory.updated_at) for n in near))
             if case not in decided:
                 await asyncio.sleep(0)  # so that others get on between
-                decided[case] = decide(
-                    source.content,
-                    near,
-                    floor=self._familiar,
-                    same=self._embedder.card.duplicate_threshold,
-                    at=source.occurred_at,
-                    now=now,
-                )
+                decided[case] = self._decision(source.content, near, source.occurred_at, now=now)
             decision = decided[case]
             if decision.until is not None:
                 found[source.id] = decision.until

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from memex.core.lifecycle import decide, starts, what_returns, what_stays
+from memex.core.ending import what_returns, what_stays
+from memex.core.lifecycle import starts
 from memex.core.memory import Memory, MemoryType, as_new
 from memex.core.reading import Statement
 from memex.core.reclaiming import reclaims_any
@@ -82,8 +83,7 @@ class Retracting(Gate):
             for one in await self._nearest(as_new(old, old.occurred_at), index, version, since)
             if one.memory.id not in {old.id, gone.id}
         ]
-        same = self._embedder.card.duplicate_threshold
-        decision = decide(old.content, near, floor=self._familiar, same=same, at=since, now=now)
+        decision = self._decision(old.content, near, since, now=now)
         against = {m.id: m.content for m in (*decision.over, *decision.parted)}
         if decision.until is not None and decision.until.at <= now:
             against |= {n.memory.id: n.memory.content for n in near if since < starts(n.memory) <= now}
@@ -178,8 +178,7 @@ class Retracting(Gate):
                     f"memory {other.id} holds the same text in this scope already", existing_id=str(other.id)
                 )
         near = [one for one in near if memory.deleted_at is None or one.memory.updated_at >= memory.deleted_at]
-        same = self._embedder.card.duplicate_threshold
-        decision = decide(memory.content, near, floor=self._familiar, same=same, at=since, now=now)
+        decision = self._decision(memory.content, near, since, now=now)
         over = [*decision.over, *decision.parted]
         if decision.until is not None and (to is None or decision.until.at < to):
             at, by = f" since {decision.until.at.isoformat(timespec='seconds')}", decision.until.by

@@ -257,6 +257,9 @@ async def test_what_was_corrected_while_it_was_condensed_comes_back_as_over(
     assert new.superseded == ()
     clock.advance(days=1)
     if how == "undo":
+        await service.delete(summary.id)
+        clock.advance(days=1)
+        await service.restore(summary.id)
         await service.undo_consolidation(summary.id, actor="eve")
     elif how == "delete":
         await service.delete(sibling.id, actor="eve")

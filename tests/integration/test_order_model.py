@@ -25,6 +25,24 @@ PLACES = [
     ("我住在苏州。", "我住在无锡。", "我住在常州。"),
     ("上司は大野さんです。", "上司は菊地さんです。", "上司は沼田さんです。"),
 ]
+# Two facts with two values each, told one by one or both in one sentence.
+PAIRS = [
+    (
+        ("Ghent", "Antwerp"),
+        ("Aster", "Birch"),
+        "I live in {}.",
+        "My boss is Dr. {}.",
+        "I live in {} and my boss is Dr. {}.",
+    ),
+    (("苏州", "无锡"), ("陈", "何"), "我住在{}。", "我的牙医是{}医生。", "我住在{}，我的牙医是{}医生。"),
+    (
+        ("大野", "菊地"),
+        ("本田", "沼田"),
+        "上司は{}さんです。",
+        "歯医者は{}先生です。",
+        "上司は{}さんで、歯医者は{}先生です。",
+    ),
+]
 DAYS = [None, None, None, -300, -250, -200, -150, -100, -50, 20, 40]
 TAKING = ["delete", "delete", "purge", "retract", "retract", "restore", "undo", "undo"]
 Step = tuple[str, int, int | None]
@@ -97,6 +115,51 @@ async def test_whatever_was_deleted_or_taken_back_between_each_statement_finds_i
     database: Database, clock: FrozenClock, dsn: str
 ) -> None:
     assert await all_right(make_service(database, clock), clock, dsn, range(60)) == []
+
+
+def told_facts(number: int) -> list[tuple[int, tuple[str | None, str | None], str]]:
+    """Days in order, which values of two facts are told then, and in which words."""
+    r = random.Random(number)
+    places, persons, of_place, of_person, of_both = PAIRS[number % 3]
+    told = []
+    for day in sorted(r.sample([-300, -250, -200, -150, -100, -50, 0, 20, 40], r.randrange(3, 6))):
+        place, person = r.choice(places), r.choice(persons)
+        told.append(
+            r.choice([
+                (day, (place, None), of_place.format(place)),
+                (day, (None, person), of_person.format(person)),
+                (day, (place, person), of_both.format(place, person)),
+            ])
+        )  # fmt: skip
+    return told
+
+
+async def test_of_two_facts_told_as_time_goes_on_the_latest_values_are_what_is_found(
+    database: Database, clock: FrozenClock, dsn: str
+) -> None:
+    service = make_service(database, clock)
+
+    async def tell(number: int) -> None:
+        for day, _, text in told_facts(number):
+            when = clock() + timedelta(days=day)
+            told = Candidate(user_id=f"ann {number}", agent_id="scout", text=text, threshold=1, occurred_at=when)
+            await service.remember(told)
+
+    await asyncio.gather(*map(tell, range(60)))
+    rows = await query(dsn, "SELECT * FROM memories WHERE deleted_at IS NULL AND condensed_into IS NULL")
+    for number in range(60):
+        told, last = told_facts(number), clock() + timedelta(days=41)
+        latest = {next((values[k] for _, values, _ in reversed(told) if values[k]), None) for k in (0, 1)}
+        current = [
+            row["content"]
+            for row in rows
+            if row["user_id"] == f"ann {number}"
+            and (row["valid_from"] or last) <= last
+            and (row["valid_to"] is None or row["valid_to"] > last)
+        ]
+        found = {value for values in PAIRS[number % 3][:2] for value in values if any(value in c for c in current)}
+        assert found == latest - {None}, (told, current)
+        assert len(set(current)) == len(current), (told, current)
 
 
 async def test_what_is_there_again_is_not_brought_back_beside_it_and_an_event_of_another_day_is(

@@ -54,7 +54,8 @@ _ATTRIBUTE_ZH = (
 )
 _ATTRIBUTE_JA = (
     "(?:製品|商品|会社|サービス|チーム|プロジェクト|ブランド)名|誕生日|電話番号|メールアドレス|住所|タイムゾーン|パスワード|ポート|バージョン|リーダー|担当|予算|締め切り|注文番号|"
-    "(?:一番)?好きな.{1,6}|データベース|職業|主治医|デフォルトブランチ|メール|携帯|上司|会社|車|専攻|専門|納期|住まい|デプロイ先|エディタ|体重|身長|番号"
+    "(?:一番)?好きな.{1,6}|データベース|職業|主治医|デフォルトブランチ|メール|携帯|上司|歯医者|"
+    "かかりつけ医?|担当医|大家(?:さん)?|部長|課長|係長|店長|社長|担任|顧問|コーチ|メンター|会社|車|専攻|専門|納期|住まい|デプロイ先|エディタ|体重|身長|番号"
 )
 
 # When the subject did it is no part of who it is.
@@ -139,7 +140,7 @@ _PREDICATES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "is",
         _rx(
-            rf"(?:\b(?:my|our|the|user's) |\b(?=(?:his|her|their) ))(?:(?:new|current) )?(?P<s>(?:[\w']+ )?(?:[\w']+ )?(?:{_ATTRIBUTES})(?: (?:for|of) [\w ]+?)?) is (?:now )?(?!not\b)(?P<o>[^,;!?]+)"
+            rf"(?:\b(?:my|our|the|user's) |\b(?=(?:his|her|their) ))(?:(?:new|current) )?(?P<s>(?:[\w']+ )?(?:[\w']+ )?(?:{_ATTRIBUTES})(?: (?:for|of) [\w ]+?)?) is (?:now )?(?!not\b)(?P<o>[^,;!?]+?)(?=,? (?:and|but) (?:i|we|my|our)\b|$|[,;!?])"
         ),
     ),
     (
@@ -253,7 +254,7 @@ _PREDICATES_JA: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "is",
         _rx(
-            rf"(?P<s>[^、。]{{0,8}}?(?:{_ATTRIBUTE_JA}))は(?P<o>[^、。が]{{1,20}}?)(?:です|だ|(?<![るたすくうつむぶぐ])(?:$|。))"
+            rf"(?P<s>[^、。]{{0,8}}?(?:{_ATTRIBUTE_JA}))は(?P<o>[^、。が]{{1,20}}?)(?:です|だ|(?:(?<=さん)|(?<=先生)|(?<=氏))で(?=、)|(?<![るたすくうつむぶぐ])(?:$|。))"
         ),
     ),
     (
@@ -357,15 +358,9 @@ def facts(said: str, *, loosely: bool = False) -> list[Fact]:
     found = []
     for whole in re.split(r"[!?\n;]|[.](?=\s|$)", told):
         sentence = whole[:_MAX_SENTENCE_CHARS]
-        matches = [
-            (predicate, pattern.search(sentence))
-            for predicate, pattern in table
-            if predicate not in _NEEDS or any(map(sentence.__contains__, _NEEDS[predicate]))
-        ]
-        matches += [(predicate, pattern.search(sentence)) for predicate, pattern in loose if loosely]
-        for predicate, match in matches:
-            if match is None:
-                continue
+        needed = [(p, rx) for p, rx in table if p not in _NEEDS or any(map(sentence.__contains__, _NEEDS[p]))]
+        needed += loose if loosely else ()
+        for predicate, match in ((p, match) for p, rx in needed for match in rx.finditer(sentence)):
             parts = match.groupdict()
             who, spelled = (next((v for name, v in parts.items() if name[0] == k and v), "") for k in "so")
             thing = frozenset(units(spelled.strip()))

@@ -7,22 +7,19 @@ Importance is in `importance`, what two texts claim in `claims`, what no longer 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
 from .claims import relation
-from .contradiction import Statement, contradicts
+from .ending import end_the_same, of_others, parts_beside, readings, why_over
 from .memory import MAX_TAGS, Memory, MemoryType, NewMemory
-from .parts import parts_of, rejoined
-from .passages import sentences
+from .reading import Statement
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
-from .small_talk import without_small_talk
 from .text import content_hash, term_counts
-from .traits import ROLES, read_turn
 
 __all__ = [
     "Candidate",
@@ -38,15 +35,12 @@ __all__ = [
     "rating_of",
     "starts",
     "stored_importance",
-    "what_returns",
-    "what_stays",
+    "told_after",
 ]
 
 _MOST_SUPERSEDED = 5  # by one statement; more would be a sign of a rule gone wrong
 _MOST_TELLINGS = 100  # kept of one memory, beside the latest
 _BELOW_FLOOR = 1 / 3  # of the way to `same`: "I joined Ericsson" is less like "I work for Nokia" than a paraphrase is
-_MOST_ALONE = 4  # sentences of a new text that are looked at one by one
-_MOST_PARTS = 8  # statements of an old one; a longer text tells a story
 _IMPORTANCE_PER_RATING = 5.0  # a rating of 5 is the importance of 1.0 that a plain memory has
 
 _MERGED_BECAUSE = {
@@ -60,11 +54,6 @@ _AGAIN = re.compile(
     r"\A(?:once again|again),? |,? (?:once again|once more|again)\b|"
     r"(?<=[我他她们])(?:又|再次|重新)|\A又|(?:\A|(?<=は))また(?!は)、?|再び",
     re.IGNORECASE,
-)
-# Who speaks of himself says so; a Japanese sentence without a topic is about its speaker.
-_OF_SELF = re.compile(
-    r"\b(?:i|i'm|my|me|mine|myself)\b|我|咱|私|僕|俺|わたし|ぼく|自分|저는|나는|\A(?=.*[\u3041-\u309f])(?!.*は)",
-    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -191,10 +180,10 @@ def decide(
     """
     nearest = max((n.similarity for n in neighbours), default=None)
     near_first = sorted(
-        (n for n in neighbours if n.memory.id == supersedes or not _of_others(text, n.memory.content)),
+        (n for n in neighbours if n.memory.id == supersedes or not of_others(text, n.memory.content)),
         key=lambda n: -n.similarity,
     )
-    statement, *alone = _readings(text)
+    statement, *alone = readings(text)
     explicit = next((n for n in near_first if n.memory.id == supersedes), None)
     if explicit is not None and content_hash(text) == content_hash(explicit.memory.content):
         return Decision(Outcome.MERGED, "it is what it would supersede", explicit.similarity, explicit.memory)
@@ -206,25 +195,35 @@ def decide(
         if near is explicit:
             continue
         alike = near.similarity >= floor - _BELOW_FLOOR * (same - floor)
-        since = _told_after(memory, at)
-        if since is not None and _why_over(_readings(memory.content), text, alike=alike):
+        since = told_after(memory, at)
+        if since is not None and why_over(readings(memory.content), text, alike=alike):
             endings.append(Ending(since, memory.id))
-        if since is not None and starts(memory) > at:
+        if since is not None and _first_told(memory) > at:
             continue
-        why = _why_over([statement, *alone], memory.content, alike=alike)
+        why = why_over([statement, *alone], memory.content, alike=alike)
         if why and len(over) + len(parted) < _MOST_SUPERSEDED:
             (over if since is None else parted).append(memory)
             reason = reason or why
     # What it ends may have been ended already, later: the candidate stands between the two.
-    live = {n.memory.id for n in neighbours}
+    live = {n.memory.id: n.memory.content for n in neighbours}
     endings += [
-        Ending(m.valid_to, m.superseded_by) for m in over if m.valid_to and m.superseded_by in live and m.valid_to > at
+        Ending(m.valid_to, m.superseded_by)
+        for m in over
+        if m.valid_to and m.valid_to > at and m.superseded_by in live
+        if end_the_same(text, live[m.superseded_by], m.content)
+        and relation(text, live[m.superseded_by], near=False) != "contains"
     ]
+    if over or parted:  # what ends later says the same from then on
+        endings += [
+            Ending(starts(n.memory), n.memory.id)
+            for n in near_first
+            if n.memory.valid_to and starts(n.memory) > at and content_hash(text) == content_hash(n.memory.content)
+        ]
     until = min(endings, key=lambda ending: (ending.at, ending.by), default=None)
     if over or parted:
         return Decision(Outcome.SUPERSEDED, reason, nearest, over=tuple(over), until=until, parted=tuple(parted))
     told = [n for n in near_first if n.similarity >= floor and not (event and n.memory.occurred_at != at)]
-    known = _known(statement, told, same=same, at=at, until=until, now=now)
+    known = _known(statement, told, same=same, at=at, until=until)
     if known is not None:
         return known
     if until is not None:
@@ -235,19 +234,24 @@ def decide(
 
 
 def _known(
-    statement: Statement, near: Sequence[Neighbour], *, same: float, at: datetime, until: Ending | None, now: datetime
+    statement: Statement, near: Sequence[Neighbour], *, same: float, at: datetime, until: Ending | None
 ) -> Decision | None:
     """Return the merging into what says the same, unless the contrary is known to hold (`until`) before that begins."""
     for one in sorted(near, key=lambda n: (starts(n.memory) > at, n.memory.valid_to is None)):
         if until is not None and starts(one.memory) >= until.at:
             continue
-        ended = one.memory.valid_to is not None and one.memory.valid_to <= now
         text, known = statement.text, one.memory.content
         if one.memory.memory_type is not MemoryType.EPISODIC:  # what happens again is something else
             text, known = _AGAIN.sub("", text), _AGAIN.sub("", known)
         how = relation(text, known, near=one.similarity >= same)
-        if how == "contains" and (statement.ended or ended):
+        # What more it says may be over when the rest is not, or may not have been true as long.
+        lasts = one.memory.valid_to is None and until is None and _first_told(one.memory) == starts(one.memory)
+        if how == "contains" and (statement.ended or not lasts):
             continue
+        if how == "within" and starts(one.memory) > at and parts_beside(text, known):
+            # Of the time before nothing is told of the rest of it.
+            ending = Ending(starts(one.memory), one.memory.id)
+            return Decision(Outcome.STORED, "it is part of what is known since", one.similarity, until=ending)
         if how in _MERGED_BECAUSE:
             return Decision(Outcome.MERGED, _MERGED_BECAUSE[how], one.similarity, one.memory)
     return None
@@ -255,71 +259,19 @@ def _known(
 
 def starts(memory: Memory) -> datetime:
     """Return since when a memory is known to hold."""
-    return memory.valid_from or min((memory.occurred_at, *memory.told_at))
+    return memory.valid_from or memory.told[0]
 
 
-def _told_after(memory: Memory, at: datetime) -> datetime | None:
+def told_after(memory: Memory, at: datetime) -> datetime | None:
     """Return since when a memory is known to hold after a time; None if it was not told of any time after it."""
-    if memory.valid_from is not None and memory.valid_from > at:
-        return memory.valid_from
-    return min((t for t in memory.tellings if t > at), default=None)
+    told = next((t for t in memory.told if t > at), None)
+    return told if told is None or memory.valid_from is None else max(told, memory.valid_from)
 
 
-def _readings(text: str) -> list[Statement]:
-    """Return a text as a statement, and its sentences as others, if each may be taken by itself."""
-    whole = Statement(text)
-    alone = [Statement(sentence) for sentence in sentences(read_turn(whole.text).said)[: _MOST_ALONE + 1]]
-    if not 1 < len(alone) <= _MOST_ALONE or whole.adds or any(one.people for one in alone):
-        return [whole]
-    return [whole, *(one for one in alone if one.real)]
-
-
-def _why_over(readings: Sequence[Statement], old: str, *, alike: bool) -> str | None:
-    """Return why an old text, or one of the statements that it joins, is no longer true."""
-    parts = parts_of(read_turn(old).said)
-    olds = [old, *(rejoined([(0, part)]) for part in parts if 1 < len(parts) <= _MOST_PARTS)]
-    return next((why for one in olds if (why := _why_part(readings, one, alike=alike))), None)
-
-
-def _why_part(readings: Sequence[Statement], old: str, *, alike: bool = True) -> str | None:
-    return next((why for one in readings if (why := contradicts(one, old, alike=alike))), None)
-
-
-def _of_others(one: str, other: str) -> bool:
-    """Whether two turns are of two people of whom one at least speaks of himself: what is true of each stays."""
-    turns = [read_turn(one), read_turn(other)]
-    speakers = {turn.speaker.casefold() for turn in turns if turn.speaker}
-    return len(speakers - ROLES) > 1 and any(_OF_SELF.search(turn.said) for turn in turns)
-
-
-def what_stays(new: str, old: str) -> str | None:
-    """Return the statements of `old` that `new` does not end, as one text; None if it ends all, or none by itself."""
-    readings = _readings(new)
-    stays = _those(old, lambda part: _why_part(readings, part) is None)
-    return None if stays == old else stays
-
-
-def what_returns(gone: str, old: str, against: Sequence[str], retracted: Callable[[str], bool]) -> str | None:
-    """Return the statements of `old` that `gone` had ended, which nothing in `against` ends and none is `retracted`.
-
-    It is the whole of `old` if `gone` had ended no statement of it by itself.
-    """
-    ended, others = _readings(gone), [_readings(text) for text in against]
-    had = _those(old, lambda part: _why_part(ended, part) is not None)
-    return _those(
-        old if had is None else had,
-        lambda part: not retracted(part) and not any(_why_part(other, part) for other in others),
-    )
-
-
-def _those(text: str, wanted: Callable[[str], bool]) -> str | None:
-    """Return the statements of a text that are wanted, as one text: itself if all are, None if none is."""
-    turn = read_turn(text)
-    parts = parts_of(without_small_talk(turn.said) or turn.said)
-    those = [(place, part) for place, part in enumerate(parts) if wanted(rejoined([(0, part)]))]
-    if len(those) == len(parts):
-        return text
-    return ("" if turn.speaker is None else f"{turn.speaker}: ") + rejoined(those) if those else None
+def _first_told(memory: Memory) -> datetime:
+    """Return when a memory was first told, of a rest of another one also as a part of that."""
+    since = starts(memory)
+    return since if since in memory.told else min(since, memory.told[0])
 
 
 def informative(new: str, old: str) -> str:
@@ -338,7 +290,8 @@ def merged(old: Memory, new: NewMemory, at: datetime) -> tuple[NewMemory, tuple[
     tags = [*old.tags, *(tag for tag in new.tags if tag not in old.tags)][:MAX_TAGS]
     sources = [*old.sources, *([new.source] if new.source and new.source not in old.sources else [])]
     stays = new.occurred_at is None and old.memory_type is MemoryType.EPISODIC
-    told_at = sorted({*old.tellings, old.occurred_at} | (set() if stays else {at}))
+    part = parts_beside(new.content, old.content) and relation(new.content, old.content, near=False) == "within"
+    told = {*old.told} if stays or part else {*old.told, at}  # who tells a part says nothing of the rest
     expiries = (old.expires_at, new.expires_at)
     result = replace(
         new,
@@ -347,7 +300,7 @@ def merged(old: Memory, new: NewMemory, at: datetime) -> tuple[NewMemory, tuple[
         content=informative(new.content, old.content),
         importance=max(old.importance, new.importance),
         memory_type=old.memory_type,
-        occurred_at=told_at[-1],
+        occurred_at=old.occurred_at if stays else max(old.occurred_at, at),
         tags=tuple(tags),
         metadata={**new.metadata, **old.metadata},
         source=old.source or new.source,
@@ -355,4 +308,4 @@ def merged(old: Memory, new: NewMemory, at: datetime) -> tuple[NewMemory, tuple[
         expires_at=None if None in expiries else max(e for e in expiries if e is not None),
         pinned=old.pinned or new.pinned,
     )
-    return result, tuple(sources), tuple(told_at[:_MOST_TELLINGS])
+    return result, tuple(sources), tuple(sorted(told))[:_MOST_TELLINGS]

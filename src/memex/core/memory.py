@@ -144,13 +144,17 @@ class Memory:
     condensed_into: UUID | None
     deleted_at: datetime | None
     sources: tuple[str, ...] = ()  # every source that was merged into it, its own among them
-    told_at: tuple[datetime, ...] = ()  # when else it was told than at `occurred_at`
+    told_at: tuple[datetime, ...] = ()  # when the whole of it was told, in order, if not at `occurred_at` alone
+
+    @property
+    def told(self) -> tuple[datetime, ...]:
+        """When the whole of it was told, in order."""
+        return self.told_at or (self.occurred_at,)
 
     @property
     def tellings(self) -> tuple[datetime, ...]:
         """When it was told since it holds, in order."""
-        times = {*self.told_at, self.occurred_at}
-        return tuple(sorted(t for t in times if self.valid_from is None or t >= self.valid_from))
+        return tuple(t for t in self.told if self.valid_from is None or t >= self.valid_from)
 
 
 def as_new(memory: Memory, occurred_at: datetime | None, *, content: str | None = None) -> NewMemory:

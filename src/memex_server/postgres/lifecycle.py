@@ -39,7 +39,6 @@ class PostgresLifecycleRepo(PostgresRetractions):
         prepared: Sequence[PreparedMemory],
         over: Sequence[UUID],
         *,
-        until: Ending | None,
         parted: Mapping[UUID, UUID],
         version: int | None,
         valid_from: datetime,
@@ -61,7 +60,11 @@ class PostgresLifecycleRepo(PostgresRetractions):
                     ending = Ending(valid_from, new_id)
                     await self._part(connection, shard, old_id, part_id, ending, now=now, actor=new.agent_id)
                 endings = [(list(over), Ending(valid_from, new_id))] if over else []
-                endings += [([new_id], until)] if until else []
+                endings += [
+                    ([done.memory.id], one.until)
+                    for one, done in zip(prepared, all_stored, strict=True)
+                    if one.until is not None
+                ]
                 for ids, ending in endings:
                     await self._end(connection, shard, ids, ending, now=now, actor=new.agent_id, reason=reason)
                 return Stored(await self._read(connection, new_id), stored.created) if endings else stored
@@ -89,34 +92,34 @@ class PostgresLifecycleRepo(PostgresRetractions):
     async def _part(
         self, connection: Any, shard: int, old_id: UUID, part_id: UUID, ending: Ending, *, now: datetime, actor: str
     ) -> None:
-        """Make the time of a memory before its `ending` a memory of its own; it is true again when it was told next."""
+        """Make the time of a memory before its `ending` a memory of its own; it is true again when it was told next.
+
+        The rest of another one may have begun only after the ending, which that told; then it begins later still.
+        """
         row = await connection.fetchrow(self._sql["lock"], old_id, None, None, False)  # noqa: FBT003
         if row is None or row["condensed_into"] is not None:
             return
         tellings = to_memory(row).tellings
         before, after = [t for t in tellings if t <= ending.at], [t for t in tellings if t > ending.at]
         before = before or [utc(t) for t in (row["valid_from"],) if t is not None and utc(t) <= ending.at]
-        if not before or not after:
+        if not after:
             return
+        resumes = f"from {after[0].isoformat()} on"
         await connection.execute(self._sql["first_versions"], shard, [old_id])
-        await connection.execute(self._cycle["part_before"], shard, old_id, part_id, ending.at)
-        await connection.execute(
-            self._cycle["part"], shard, old_id, part_id, before[-1], before, ending.at, ending.by, now
-        )
-        await connection.execute(self._sql["index_terms"], shard, part_id)
-        await connection.execute(self._cycle["part_vectors"], shard, old_id, part_id)
+        if before:
+            await connection.execute(self._cycle["part_before"], shard, old_id, part_id, ending.at)
+            await connection.execute(
+                self._cycle["part"], shard, old_id, part_id, before[-1], before, ending.at, ending.by, now
+            )
+            await connection.execute(self._sql["index_terms"], shard, part_id)
+            await connection.execute(self._cycle["part_vectors"], shard, old_id, part_id)
+            await connection.execute(self._sql["first_versions"], shard, [part_id])
+            why = f"by {ending.by}; {old_id} tells it again of {after[0].isoformat()}"
+            await connection.execute(self._sql["next_versions"], shard, [part_id], "superseded", now, actor, why)
+            resumes += f"; of before {part_id} tells, and {ending.by} of between"
         await connection.execute(self._cycle["begin"], shard, ending.by, ending.at)
         await connection.execute(self._cycle["part_after"], shard, old_id, after[0], after, now, len(before))
-        await connection.execute(self._sql["first_versions"], shard, [part_id])
-        for memory_id, action, why in [
-            (part_id, "superseded", f"by {ending.by}; {old_id} tells it again of {after[0].isoformat()}"),
-            (
-                old_id,
-                "resumed",
-                f"from {after[0].isoformat()} on; of before {part_id} tells, and {ending.by} of between",
-            ),
-        ]:
-            await connection.execute(self._sql["next_versions"], shard, [memory_id], action, now, actor, why)
+        await connection.execute(self._sql["next_versions"], shard, [old_id], "resumed", now, actor, resumes)
 
     async def merge(
         self, merge: Merge, *, version: int | None, actor: str, reason: str, now: datetime
@@ -143,7 +146,7 @@ class PostgresLifecycleRepo(PostgresRetractions):
                     index = None
                     await self._update(connection, row, merge, target.content, now)
                 await connection.execute(
-                    self._cycle["merge"], shard, target.id, list(merge.sources), list(merge.told_at)
+                    self._cycle["merge"], shard, target.id, list(merge.sources), list(merge.told_at), merge.at
                 )
                 if index is not None:
                     await self._unindex(connection, shard, [target.id])
@@ -231,20 +234,19 @@ class PostgresLifecycleRepo(PostgresRetractions):
         self, summary_id: UUID, sources: Sequence[Memory], vectors: Sequence[FloatArray], limit: int
     ) -> list[list[Neighbour]]:
         """See the port."""
-        one, since = sources[0], min(source.updated_at for source in sources)
+        one = sources[0]
         shard = shard_key(self._tenant, one.user_id)
         wanted = [HalfVector(vector) for vector in vectors]
         async with self._db.connection() as connection:
             rows = await connection.fetch(
-                self._cycle["nearest_written"], shard, one.user_id, one.agent_id, since, summary_id, wanted, limit
+                self._cycle["nearest_written"], shard, one.user_id, one.agent_id, summary_id, wanted, limit
             )
             read = await self._read_many(connection, list({row["id"] for row in rows}))
         memories = {memory.id: memory for memory in read}
         near: list[list[Neighbour]] = [[] for _ in sources]
         for row in rows:
-            memory, at = memories.get(row["id"]), row["place"] - 1
-            if memory is not None and memory.updated_at >= sources[at].updated_at:
-                near[at].append(Neighbour(memory, row["similarity"]))
+            if row["id"] in memories:
+                near[row["place"] - 1].append(Neighbour(memories[row["id"]], row["similarity"]))
         return near
 
     async def release(

@@ -109,7 +109,8 @@ def store_columns(
         tenant_id,
         now,
         [p.index.traits for p in prepared],
-        [None if p.valid_to is None else utc(p.valid_to) for p in prepared],
+        [None if p.valid_from is None else utc(p.valid_from) for p in prepared],
+        [None if p.until is None else utc(p.until.at) for p in prepared],
     ]
 
 

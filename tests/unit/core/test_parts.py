@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memex.core.lifecycle import what_stays
+from memex.core.ending import what_stays
 from memex.core.parts import parts_of, rejoined
 
 

@@ -17,13 +17,13 @@ SELECT version FROM scopes WHERE shard = $1
 -- name: merge
 -- What an update does not touch when another memory was merged in.
 UPDATE memories SET occurrences = occurrences + 1, sources = $3, told_at = $4,
-       valid_from = CASE WHEN valid_from IS NOT NULL THEN least(valid_from, ($4::timestamptz[])[1]) END
+       valid_from = CASE WHEN valid_from IS NOT NULL THEN least(valid_from, $5) END
 WHERE shard = $1 AND id = $2
 
 -- name: supersede
 -- Those of $2 that have not ended, or not before $4 by another, end at $4, by $3 (which may be purged at this moment).
 WITH successor AS (SELECT id FROM memories WHERE shard = $1 AND id = $3 FOR KEY SHARE)
-UPDATE memories m SET valid_to = $4, superseded_by = s.id, updated_at = $5
+UPDATE memories m SET valid_to = greatest($4, m.valid_from), superseded_by = s.id, updated_at = $5
 FROM successor s
 WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.id <> s.id
   AND m.deleted_at IS NULL AND m.condensed_into IS NULL
@@ -144,17 +144,18 @@ WHERE shard = $1 AND condensed_into = $2 AND (deleted_at IS NULL OR $3::boolean)
 ORDER BY occurred_at, id
 
 -- name: nearest_written
--- For each vector of $6 (by its place, from 1) up to $7 memories nearest to it, of those written since $4 but $5.
+-- For each vector of $5 (by its place, from 1) up to $6 memories nearest to it, of those written since summary $4 was.
 WITH written AS MATERIALIZED (
     SELECT m.id, v.embedding FROM memories m JOIN memory_vectors v ON v.shard = m.shard AND v.memory_id = m.id
-    WHERE m.shard = $1 AND m.user_id = $2 AND m.agent_id = $3 AND m.updated_at >= $4 AND m.id <> $5
+    WHERE m.shard = $1 AND m.user_id = $2 AND m.agent_id = $3 AND m.id <> $4
+      AND m.updated_at >= (SELECT s.created_at FROM memories s WHERE s.shard = $1 AND s.id = $4)
       AND m.deleted_at IS NULL AND m.condensed_into IS NULL
 )
 SELECT s.place, n.id, n.similarity
-FROM unnest($6::halfvec[]) WITH ORDINALITY AS s (embedding, place)
+FROM unnest($5::halfvec[]) WITH ORDINALITY AS s (embedding, place)
 CROSS JOIN LATERAL (
     SELECT w.id, max(-(w.embedding <#> s.embedding)) AS similarity
-    FROM written w GROUP BY w.id ORDER BY 2 DESC, 1 LIMIT $7) n
+    FROM written w GROUP BY w.id ORDER BY 2 DESC, 1 LIMIT $6) n
 
 -- name: lock_sources
 SELECT m.id, m.content FROM memories m

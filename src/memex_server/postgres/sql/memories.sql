@@ -11,9 +11,10 @@ WITH input AS (
     SELECT * FROM unnest(
         $1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[],
         $9::timestamptz[], $10::float8[], $11::text[], $12::jsonb[], $13::text[], $14::boolean[], $15::integer[],
-        $16::timestamptz[], $17::timestamptz[], $18::integer[], $31::smallint[], $32::timestamptz[])
+        $16::timestamptz[], $17::timestamptz[], $18::integer[], $31::smallint[], $32::timestamptz[],
+        $33::timestamptz[])
     AS i (shard, id, user_id, agent_id, session_id, memory_type, content, same_key, given_at, importance, tags,
-          metadata, source, pinned, occurrences, occurred_at, expires_at, n_terms, traits, valid_to)
+          metadata, source, pinned, occurrences, occurred_at, expires_at, n_terms, traits, valid_from, valid_to)
 ), input_terms AS (
     SELECT * FROM unnest($19::bigint[], $20::uuid[], $21::smallint[], $22::bigint[], $23::smallint[])
     AS t (shard, id, passage, term, tf)
@@ -24,18 +25,20 @@ WITH input AS (
     INSERT INTO memories AS m (
         shard, id, tenant_id, user_id, agent_id, session_id, memory_type, content, same_key, given_at, importance,
         tags, metadata, source, pinned, occurrences, occurred_at, created_at, updated_at, expires_at,
-        terms, term_passages, term_counts, n_terms, traits, valid_to)
+        terms, term_passages, term_counts, n_terms, traits, valid_from, valid_to)
     SELECT i.shard, i.id, $29, i.user_id, i.agent_id, i.session_id, i.memory_type, i.content, i.same_key,
            i.given_at, i.importance, ARRAY(SELECT jsonb_array_elements_text(i.tags::jsonb)), i.metadata, i.source,
            i.pinned, i.occurrences, i.occurred_at, $30, $30, i.expires_at,
-           coalesce(g.terms, '{}'), coalesce(g.passages, '{}'), coalesce(g.counts, '{}'), i.n_terms, i.traits, i.valid_to
+           coalesce(g.terms, '{}'), coalesce(g.passages, '{}'), coalesce(g.counts, '{}'), i.n_terms, i.traits,
+           i.valid_from, i.valid_to
     FROM input i LEFT JOIN grouped_terms g USING (id)
     ORDER BY i.shard, i.same_key
     ON CONFLICT (shard, same_key)
         WHERE deleted_at IS NULL AND condensed_into IS NULL AND valid_to IS NULL
     DO UPDATE SET
         occurrences = m.occurrences + excluded.occurrences,
-        told_at = ARRAY(SELECT DISTINCT t FROM unnest(m.told_at || m.occurred_at || excluded.occurred_at) t
+        told_at = ARRAY(SELECT DISTINCT t
+                        FROM unnest(coalesce(nullif(m.told_at, '{}'), ARRAY[m.occurred_at]) || excluded.occurred_at) t
                         ORDER BY 1 LIMIT 100),
         occurred_at = greatest(m.occurred_at, excluded.occurred_at),
         importance = greatest(m.importance, excluded.importance),

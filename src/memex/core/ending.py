@@ -1,0 +1,96 @@
+"""What of a text that is known ends with a new one, and what stays of it or comes back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from .contradiction import Statement, contradicts
+from .parts import Part, parts_of, rejoined
+from .passages import sentences
+from .small_talk import without_small_talk
+from .traits import ROLES, read_turn
+
+__all__ = ["end_the_same", "of_others", "parts_beside", "readings", "what_returns", "what_stays", "why_over"]
+
+_MOST_ALONE = 4  # sentences of a new text that are looked at one by one
+_MOST_PARTS = 8  # statements of an old one; a longer text tells a story
+# Who speaks of himself says so; a Japanese sentence without a topic is about its speaker.
+_OF_SELF = re.compile(
+    r"\b(?:i|i'm|my|me|mine|myself)\b|我|咱|私|僕|俺|わたし|ぼく|自分|저는|나는|\A(?=.*[\u3041-\u309f])(?!.*は)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def readings(text: str) -> list[Statement]:
+    """Return a text as a statement, and its sentences as others, if each may be taken by itself."""
+    whole = Statement(text)
+    alone = [Statement(sentence) for sentence in sentences(read_turn(whole.text).said)[: _MOST_ALONE + 1]]
+    if not 1 < len(alone) <= _MOST_ALONE or whole.adds or any(one.people for one in alone):
+        return [whole]
+    return [whole, *(one for one in alone if one.real)]
+
+
+def why_over(told: Sequence[Statement], old: str, *, alike: bool) -> str | None:
+    """Return why an old text, or one of the statements that it joins, is no longer true."""
+    parts = parts_of(read_turn(old).said)
+    olds = [old, *(rejoined([(0, part)]) for part in parts if 1 < len(parts) <= _MOST_PARTS)]
+    return next((why for one in olds if (why := _why_part(told, one, alike=alike))), None)
+
+
+def _why_part(told: Sequence[Statement], old: str, *, alike: bool = True) -> str | None:
+    return next((why for one in told if (why := contradicts(one, old, alike=alike))), None)
+
+
+def of_others(one: str, other: str) -> bool:
+    """Whether two turns are of two people of whom one at least speaks of himself: what is true of each stays."""
+    turns = [read_turn(one), read_turn(other)]
+    speakers = {turn.speaker.casefold() for turn in turns if turn.speaker}
+    return len(speakers - ROLES) > 1 and any(_OF_SELF.search(turn.said) for turn in turns)
+
+
+def what_stays(new: str, old: str) -> str | None:
+    """Return the statements of `old` that `new` does not end, as one text; None if it ends all, or none by itself."""
+    told = readings(new)
+    stays = _those(old, lambda part: _why_part(told, part) is None)
+    return None if stays == old else stays
+
+
+def parts_beside(part: str, whole: str) -> bool:
+    """Whether a text has more statements than what is a part of it."""
+    return len(_parts(whole)) > len(_parts(part))
+
+
+def end_the_same(one: str, other: str, old: str) -> bool:
+    """Whether two texts end the same statement of an old one, or one of them none by itself but the whole."""
+    parts = [rejoined([(0, part)]) for part in _parts(old)]
+    ended = [{part for part in parts if _why_part(told, part)} for told in map(readings, (one, other))]
+    return not all(ended) or not ended[0].isdisjoint(ended[1])
+
+
+def what_returns(gone: str, old: str, against: Sequence[str], retracted: Callable[[str], bool]) -> str | None:
+    """Return the statements of `old` that `gone` had ended, which nothing in `against` ends and none is `retracted`.
+
+    It is the whole of `old` if `gone` had ended no statement of it by itself.
+    """
+    ended, others = readings(gone), [readings(text) for text in against]
+    had = _those(old, lambda part: _why_part(ended, part) is not None)
+    return _those(
+        old if had is None else had,
+        lambda part: not retracted(part) and not any(_why_part(other, part) for other in others),
+    )
+
+
+def _those(text: str, wanted: Callable[[str], bool]) -> str | None:
+    """Return the statements of a text that are wanted, as one text: itself if all are, None if none is."""
+    parts = _parts(text)
+    those = [(place, part) for place, part in enumerate(parts) if wanted(rejoined([(0, part)]))]
+    if len(those) == len(parts):
+        return text
+    speaker = read_turn(text).speaker
+    return ("" if speaker is None else f"{speaker}: ") + rejoined(those) if those else None
+
+
+def _parts(text: str) -> list[Part]:
+    said = read_turn(text).said
+    return parts_of(without_small_talk(said) or said)
