@@ -50,9 +50,15 @@ def of_others(one: str, other: str) -> bool:
 
 
 def what_stays(new: str, old: str) -> str | None:
-    """Return the statements of `old` that `new` does not end, as one text; None if it ends all, or none by itself."""
+    """Return the statements of `old` that `new` does not end, as one text; None if it ends all, or none by itself.
+
+    What is told in a clause before ("I play the piano and my teacher is ...") may say what one is about: then it ends
+    those whose subject it speaks of.
+    """
     told = readings(new)
     stays = _those(old, lambda part: _why_part(told, part) is None)
+    if stays == old and why_over(told, old, alike=True):
+        stays = _those(old, lambda part: not (head := Statement(part).head) or not head <= told[0].units)
     return None if stays == old else stays
 
 

@@ -41,6 +41,13 @@ _LASTING = frozenset(
     ルギ 好き 好む 嫌い 苦手 菜食 決め 決ま 決定 方針 名前 誕生 生ま 結婚 離婚 住ん 転職 入社 退職 糖尿 喘息 締切
     """.split()
 )
+# So does what says who or what somebody's is, in however few words.
+_IS_OURS = re.compile(
+    r"(?:my|our|(?:the )?user's) [\w' -]{2,30}? (?:is|are) (?:called |named )?(?-i:[A-Z\d])|"
+    r"(?:我们?|咱们?|用户)(?:家|公司)?的?[^,，。\s]{1,8}?(?:是|叫)(?!不|因为|为了|想|说|在)|"
+    r"(?:私の|うちの|僕の|ユーザーの)?[^、。はがをに\s]{1,10}は[^、。\s]{1,12}(?:さん|先生|氏|番|号)(?:です|だ|。|\Z)",
+    re.IGNORECASE,
+)
 _UNLIKE = 0.5  # more of the words of a sentence are in no other one: it is like nothing else
 _FEW = 0.2  # of the sentences: of more, none is an exception
 
@@ -57,7 +64,7 @@ def summarize(texts: Sequence[str], *, max_chars: int = DEFAULT_MAX_CHARS, witho
         # Most memories are one sentence, and to look for its end costs less than to split it.
         for sentence in sentences(text) if _END.search(text.rstrip(_TRAILING)) else [text.strip()]:
             terms = _terms(sentence)
-            if (len(terms) >= _LEAST_TERMS or not terms.isdisjoint(_LASTING)) and sentence not in left_out:
+            if (len(terms) >= _LEAST_TERMS or _lasts(sentence, terms)) and sentence not in left_out:
                 found.append((number, sentence, terms))
     found = _different(found)
     if not found:
@@ -66,7 +73,7 @@ def summarize(texts: Sequence[str], *, max_chars: int = DEFAULT_MAX_CHARS, witho
     # Mean frequency by the square root of the length: neither the longest nor the shortest wins by that alone.
     scores = [sum(map(frequency.__getitem__, terms)) / math.sqrt(len(terms)) for _, _, terms in found]
     best = sorted(range(len(found)), key=lambda at: (-scores[at], at))
-    kept = [at for at in best if not found[at][2].isdisjoint(_LASTING)]
+    kept = [at for at in best if _lasts(*found[at][1:])]
     unlike = [at for at in best if _alone(found[at][2], frequency)]
     if len(unlike) <= _FEW * len(found):
         kept += unlike
@@ -95,6 +102,10 @@ def _terms(sentence: str) -> frozenset[str]:
         else:
             terms.update([word[i : i + 2] for i in range(len(word) - 1)])
     return frozenset(terms - _STOP)
+
+
+def _lasts(sentence: str, terms: frozenset[str]) -> bool:
+    return not terms.isdisjoint(_LASTING) or _IS_OURS.match(sentence) is not None
 
 
 def _alone(terms: frozenset[str], frequency: Counter[str]) -> bool:

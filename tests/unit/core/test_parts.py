@@ -135,6 +135,11 @@ def test_lists_reasons_and_what_goes_with_a_statement_stay_with_it(text: str) ->
         ("我吃素，对花生过敏。", "我现在又吃肉了。", "我对花生过敏。"),
         ("講座は金曜で、沙織が司会をする。", "講座は木曜に変わった。", "沙織が司会をする。"),
         ("林さんが受付を、森さんが会計を担当する。", "森さんは辞めて、今は原さんが会計を担当する。", "林さんが受付を担当する。"),
+        ("I play the piano and my teacher is Ms. Fox.", "My piano teacher is Olga now.", "I play the piano."),
+        ("我在学葡萄牙语，老师叫布鲁诺。", "我的葡萄牙语老师现在是西莉亚。", "我在学葡萄牙语。"),
+        ("ピアノを習っていて、先生は林さんです。", "ピアノの先生は今は岡さんです。", "ピアノを習っています。"),
+        ("上司は大野さんで、歯医者は本田先生です。", "歯医者は沼田先生です。", "上司は大野さんです。"),
+        ("I live in Lier and my boss is Dr. Sims.", "I live in Gent and my boss is Dr. Osei.", None),
         ("上司は大野さんで、電話番号は4412です。", "電話番号は5519に変わりました。", "上司は大野さんです。"),
     ],
 )  # fmt: skip
