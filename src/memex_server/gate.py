@@ -37,10 +37,9 @@ from .ports import IndexEntry, PreparedMemory, Query
 from .release import Releasing
 from .worth import rated
 
-__all__ = ["ATTEMPTS", "Gate", "holds"]
+__all__ = ["Gate", "holds"]
 
 _NEIGHBOURS = 24  # nearest by cosine; what says the same or is contradicted is among them
-ATTEMPTS = 20  # to decide upon a scope that others change meanwhile; the last one is not checked again
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +95,15 @@ class Gate(Releasing):
             return await self._decided(prepared, judged, candidate)
 
     async def _decided(self, prepared: PreparedMemory, judged: _Judged, candidate: Candidate) -> Remembered:
-        for attempt in range(ATTEMPTS):
-            version = (await self._repo.scope(candidate.user_id)).version
-            explicit = None
+        async def run(version: int, checked: int | None) -> Remembered | None:
+            explicit, asked = None, candidate
             if candidate.supersedes is not None:
                 explicit = await self._current(candidate.supersedes, candidate.user_id)
-                candidate = replace(candidate, supersedes=explicit.id)
+                asked = replace(candidate, supersedes=explicit.id)
             near = await self._neighbours(prepared.new, prepared.index, explicit, version)
-            checked = version if attempt < ATTEMPTS - 1 else None
-            done = await self._carry_out(prepared, near, judged, candidate, checked)
-            if done is not None:
-                return done
-        raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
+            return await self._carry_out(prepared, near, judged, asked, checked)
+
+        return await self._settled(candidate.user_id, run)
 
     async def _judge(self, text: str, threshold: float) -> _Judged:
         ruled = await rated(text, self._embedder, self._worth)

@@ -24,6 +24,7 @@ T = TypeVar("T")
 _Case = tuple[UUID, tuple[tuple[UUID, datetime], ...]]  # a source and its neighbours as they are
 _NEIGHBOURS = 4  # of each source, of what was written since: each takes milliseconds to compare
 _LEAST_FAMILIAR = 0.5  # between the cosines of unrelated and of equal texts: from here on words are compared
+_DECISIONS = 20  # upon a scope that others change meanwhile; the last one is not checked again
 _ATTEMPTS = 5  # the last one is written whatever else the scope has become meanwhile
 
 
@@ -66,6 +67,18 @@ class Releasing(Consolidation):
                 self._observer.operation("consolidate", "undone")
                 return [memory.id for memory in sources]
         raise Conflict(f"the sources of {summary_id} change too fast: try again")
+
+    async def _settled(self, user_id: str, run: Callable[[int, int | None], Awaitable[T | None]]) -> T:
+        """Decide and write until nothing of the scope has changed in between; None says that something has.
+
+        `run` gets the version that it decides upon, and the one at which it may write (None: whatever it is by then).
+        """
+        for attempt in range(_DECISIONS):
+            version = (await self._repo.scope(user_id)).version
+            done = await run(version, version if attempt < _DECISIONS - 1 else None)
+            if done is not None:
+                return done
+        raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
 
     @property
     def _familiar(self) -> float:

@@ -12,10 +12,10 @@ from memex.core.memory import Memory, MemoryType, as_new
 from memex.core.reading import Statement
 from memex.core.reclaiming import reclaims_any
 from memex.core.text import content_hash
-from memex.protocol.errors import Conflict, NotFound, Unavailable
+from memex.protocol.errors import Conflict, NotFound
 
 from .checks import check_reason, check_scope
-from .gate import ATTEMPTS, Gate, holds
+from .gate import Gate, holds
 from .indexing import index_texts
 from .lifecycle_ports import Return
 from .ports import IndexEntry, PreparedMemory
@@ -42,25 +42,24 @@ class Retracting(Gate):
         check_scope(user_id, agent_id)
         check_reason(reason)
 
-        async def run() -> Memory:
-            for attempt in range(ATTEMPTS):
-                memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
-                version = (await self._repo.scope(memory.user_id)).version
-                retracted = await self._repo.retract(
-                    memory_id,
-                    user_id=user_id,
-                    agent_id=agent_id,
-                    actor=actor or agent_id,
-                    reason=reason,
-                    returns=await self._returns(memory, version),
-                    version=version if attempt < ATTEMPTS - 1 else None,
-                    now=self._clock(),
-                )
-                if retracted is not None:
-                    return retracted
-            raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
+        async def retracted() -> Memory:
+            known = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
+            return await self._settled(known.user_id, run)
 
-        memory = await self._apart(run, actor or agent_id)
+        async def run(version: int, checked: int | None) -> Memory | None:
+            memory = await self._repo.get(memory_id, user_id=user_id, agent_id=agent_id, deleted=True)
+            return await self._repo.retract(
+                memory_id,
+                user_id=user_id,
+                agent_id=agent_id,
+                actor=actor or agent_id,
+                reason=reason,
+                returns=await self._returns(memory, version),
+                version=checked,
+                now=self._clock(),
+            )
+
+        memory = await self._apart(retracted, actor or agent_id)
         self._observer.operation("retract", "retracted")
         return memory
 
@@ -146,15 +145,13 @@ class Retracting(Gate):
 
     async def _bring_back(self, memory: Memory, actor: str | None) -> Memory:
         [index] = await index_texts(self._embedder, [memory.content])
-        for attempt in range(ATTEMPTS):
-            version = (await self._repo.scope(memory.user_id)).version
+
+        async def run(version: int, checked: int | None) -> Memory | None:
             now = self._clock()
             await self._check_undisputed(memory, index, version, now)
-            checked = version if attempt < ATTEMPTS - 1 else None
-            restored = await self._repo.restore(memory, index, actor=actor, version=checked, now=now)
-            if restored is not None:
-                return restored
-        raise Unavailable("the memories of this user change too fast to decide upon", retry_after_s=1)
+            return await self._repo.restore(memory, index, actor=actor, version=checked, now=now)
+
+        return await self._settled(memory.user_id, run)
 
     async def _check_undisputed(self, memory: Memory, index: IndexEntry, version: int, now: datetime) -> None:
         """Raise Conflict if, in its time, what has been told since it was deleted says the same or otherwise."""
