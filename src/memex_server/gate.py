@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
 
+from memex.core.ending import what_is_wanted
 from memex.core.importance import Rating
 from memex.core.lifecycle import (
     Candidate,
@@ -24,7 +25,7 @@ from memex.core.lifecycle import (
 )
 from memex.core.memory import Filters, Memory, MemoryType, NewMemory, as_new, utc
 from memex.core.reading import Statement
-from memex.core.reclaiming import reclaims
+from memex.core.reclaiming import reclaims, reclaims_any
 from memex.core.redact import REDACTED, redact
 from memex.core.render import is_rendered
 from memex.core.rests import rests
@@ -32,7 +33,7 @@ from memex.protocol.errors import NotFound, Unavailable
 
 from .checks import check_candidate, check_new
 from .indexing import index_texts
-from .lifecycle_ports import Merge
+from .lifecycle_ports import Merge, Retraction
 from .ports import IndexEntry, PreparedMemory, Query
 from .release import Releasing
 from .worth import rated
@@ -83,11 +84,13 @@ class Gate(Releasing):
         check_new(new, self._clock())
         [index] = await index_texts(self._embedder, [new.content])
         prepared = PreparedMemory(self._ids(self._clock()), new, index)
-        if candidate.supersedes is None:
-            back = await self._retracted(candidate.user_id, new.content)
-            if back is not None:
-                reason = f"the claim was retracted ({back}); retraction can be undone"
-                return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
+        if candidate.supersedes is None and (back := await self._retracted(candidate.user_id, new.content)):
+            claims = [self._reading(claim.content) for claim in back]
+            rest = what_is_wanted(new.content, lambda part: not reclaims_any(part, claims))
+            if rest is not None and rest != new.content:
+                return await self._remember(replace(candidate, text=rest))  # the claim alone stays out
+            reason = f"the claim was retracted ({back[0].memory_id}); retraction can be undone"
+            return Remembered(Outcome.SKIPPED, None, rating.value, None, reason, scored_by=judged.by)
         # One after the other for each user: decisions of this process need not be made twice, and two that
         # contradict each other see each other. Other processes are seen by the scope's version. Judging is done
         # by now: nobody waits here for the language model of somebody else.
@@ -126,13 +129,11 @@ class Gate(Releasing):
             text = redact(shorter)[0]
         return _Judged(text, Rating(value, "rated by the language model"), "llm")
 
-    async def _retracted(self, user_id: str, text: str) -> UUID | None:
-        """Return the retracted memory whose claim the text makes again."""
+    async def _retracted(self, user_id: str, text: str) -> list[Retraction]:
+        """Return the retractions whose claim the text makes again."""
         told = Statement(text)
-        for retraction in await self._repo.retractions(user_id):
-            if reclaims(told, self._reading(retraction.content)):
-                return retraction.memory_id
-        return None
+        retractions = await self._repo.retractions(user_id)
+        return [one for one in retractions if reclaims(told, self._reading(one.content))]
 
     async def _current(self, memory_id: UUID, user_id: str) -> Memory:
         """Return what a candidate corrects: the memory itself, or what has taken its place since. Raises NotFound."""

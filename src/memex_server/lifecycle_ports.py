@@ -52,14 +52,14 @@ class Merge:
 class Return:
     """What becomes of a memory when what had superseded it is retracted: current again, until something else ended it.
 
-    If it does not come back as a `whole`, its `part` may, as a memory of its own. `rest` is the memory of its own that
-    what had not ended became, and which the whole says too.
+    Its `parts` may come back as memories of their own: of the time after that, or if it is not a `whole` any more.
+    `rest` is the memory of its own that what had not ended became, and which the whole says too.
     """
 
     memory_id: UUID
     whole: bool = True
     until: Ending | None = None
-    part: PreparedMemory | None = None
+    parts: Sequence[PreparedMemory] = ()
     rest: UUID | None = None
 
 

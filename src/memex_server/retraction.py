@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from memex.core.ending import what_returns, what_stays
-from memex.core.lifecycle import starts
+from memex.core.lifecycle import Ending, starts
 from memex.core.memory import Memory, MemoryType, as_new
 from memex.core.reading import Statement
 from memex.core.reclaiming import reclaims_any
+from memex.core.rests import rests
 from memex.core.text import content_hash
 from memex.protocol.errors import Conflict, NotFound
 
 from .checks import check_reason, check_scope
-from .gate import Gate, holds
+from .gate import Gate
 from .indexing import index_texts
 from .lifecycle_ports import Return
 from .ports import IndexEntry, PreparedMemory
@@ -67,7 +69,8 @@ class Retracting(Gate):
         """Return what becomes of what a memory has superseded when it is taken back."""
         if gone.superseded_by is not None:
             return []  # it stays over, by the successor
-        olds = await self._repo.overtaken(gone.id)
+        # What had ended before it was told came to it from something that was purged.
+        olds = [m for m in await self._repo.overtaken(gone.id) if m.valid_to is None or m.valid_to >= starts(gone)]
         claims = [self._reading(r.content) for r in await self._repo.retractions(gone.user_id)] if olds else []
         return [
             Return(memory_id=old.id) if old.deleted_at else await self._return(old, gone, claims, version)
@@ -88,18 +91,29 @@ class Retracting(Gate):
             against |= {n.memory.id: n.memory.content for n in near if since < starts(n.memory) <= now}
         comes = what_returns(gone.content, old.content, [*against.values()], lambda part: reclaims_any(part, claims))
         parted = what_stays(gone.content, old.content)
-        rests = [] if parted is None else await self._repo.same(as_new(old, old.occurred_at, content=parted))
-        current = [m for m in rests if not m.deleted_at and not m.condensed_into and holds(m, now)]
+        same = [] if parted is None else await self._repo.same(as_new(old, old.occurred_at, content=parted))
+        current = [
+            m
+            for m in same
+            if not m.deleted_at and not m.condensed_into and (m.valid_to is None or m.valid_to > starts(m))
+        ]
         ended = what_returns(gone.content, old.content, [], lambda _: False)
-        if comes == ended and (current or not rests):
-            return Return(memory_id=old.id, until=decision.until, rest=current[0].id if current else None)
+        if comes == ended and (current or not same):
+            decide_on = partial(self._decision, now=now)
+            later = [r for r in rests(old.content, decision, near, at=since, decide_on=decide_on) if r.of is None]
+            parts = [await self._part(old, rest.content, rest.since, rest.until) for rest in later]
+            rest_id = current[0].id if current else None
+            return Return(memory_id=old.id, until=decision.until, rest=rest_id, parts=parts)
         until = decision.until if against else None
         if comes is None or comes == old.content:
             return Return(memory_id=old.id, whole=False, until=until)
-        new = as_new(old, old.occurred_at, content=comes)
-        [index] = await index_texts(self._embedder, [comes])
-        part = PreparedMemory(self._ids(now), new, index, rest_of=old.id)
-        return Return(memory_id=old.id, whole=False, until=until, part=part)
+        part = await self._part(old, comes, old.valid_to, None)
+        return Return(memory_id=old.id, whole=False, until=until, parts=[part])
+
+    async def _part(self, old: Memory, content: str, since: datetime | None, until: Ending | None) -> PreparedMemory:
+        [index] = await index_texts(self._embedder, [content])
+        new = as_new(old, old.occurred_at, content=content)
+        return PreparedMemory(self._ids(self._clock()), new, index, since, until, rest_of=old.id)
 
     async def undo_retraction(
         self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, actor: str | None = None

@@ -16,6 +16,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from memex.core.facts import facts
+from memex.core.fold import fold
 from memex.core.importance import DEFAULT_THRESHOLD, STATEMENT, Rating, rate, sentences_judged
 from memex.core.small_talk import without_small_talk
 from memex.core.traits import unnamed
@@ -64,7 +66,7 @@ class Worth:
         best = max(odds[1:], default=odds[0])
         together = _LEAN + _OF_THE_WHOLE * odds[0] + (1 - _OF_THE_WHOLE) * best
         passed = ruled.value >= DEFAULT_THRESHOLD
-        if together > 0:
+        if together > 0 or (passed and facts(fold(texts[0]))):  # whose value may change is not of the moment
             return ruled if passed else Rating(DEFAULT_THRESHOLD, f"reads like what lasts, not {ruled.reason}")
         value = max(_NOTHING, min(ruled.value, math.nextafter(DEFAULT_THRESHOLD, 0) + _BELOW * together))
         return Rating(round(value, 2), f"reads like what passes, not {ruled.reason}" if passed else ruled.reason)

@@ -263,6 +263,13 @@ async def test_of_two_retracted_corrections_of_one_memory_one_comes_back(
     assert await all_listed(real) == ["I live in Oulu now."]
 
 
+async def told(service: MemoryService, text: str, user_id: str = "ann") -> UUID:
+    """Say something that is kept; return the memory that holds it."""
+    done = await say(service, text, user_id=user_id, threshold=1)
+    assert done.id is not None
+    return done.id
+
+
 TWO_FACTS = [
     ("I live in Lier and my vet is Dr. Sims.", "My vet is Dr. Osei now.", "I moved to Bruges.",
      "My vet is Dr. Sims.", "I live in Lier."),
@@ -278,7 +285,7 @@ async def test_of_what_a_retracted_correction_had_ended_only_what_nothing_else_e
 ) -> None:
     both, vet, home, old_vet, old_home = texts
 
-    async def told(user: str, *texts: str) -> list[Any]:
+    async def all_told(user: str, *texts: str) -> list[Any]:
         ids = []
         for text in texts:
             clock.advance(days=1)
@@ -290,7 +297,7 @@ async def test_of_what_a_retracted_correction_had_ended_only_what_nothing_else_e
         assert len(set(listed)) == len(listed)
         return set(listed)
 
-    _, first, second = await told("vet first", both, vet, home)
+    _, first, second = await all_told("vet first", both, vet, home)
     await real.retract(first)
     assert await current("vet first") == {home, old_vet}
     await real.undo_retraction(first)
@@ -298,11 +305,11 @@ async def test_of_what_a_retracted_correction_had_ended_only_what_nothing_else_e
     await real.retract(second)
     assert await current("vet first") == {vet, old_home}
 
-    _, first, second = await told("home first", both, home, vet)
+    _, first, second = await all_told("home first", both, home, vet)
     await real.retract(first)
     assert await current("home first") == {vet, old_home}
 
-    whole, correction = await told("whole", both, home)
+    whole, correction = await all_told("whole", both, home)
     assert await current("whole") == {home, old_vet}
     rest = next(m for m in (await real.list(user_id="whole")).memories if m.content == old_vet)
     assert (await real.history(rest.id))[0].reason == f"the rest of {whole}"
@@ -314,5 +321,47 @@ async def test_of_what_a_retracted_correction_had_ended_only_what_nothing_else_e
     await real.retract(correction)
     assert await current("whole") == {old_home}
 
-    await told("again", both, home, both, home.replace("Bruges", "Ghent"))
+    await all_told("again", both, home, both, home.replace("Bruges", "Ghent"))
     assert old_vet in await current("again")
+
+
+async def test_of_several_facts_only_the_one_whose_claim_was_retracted_stays_out(
+    real: MemoryService, clock: FrozenClock
+) -> None:
+    for boss, allergy in [
+        ("My boss is Ann.", "I am allergic to penicillin."),
+        ("我的老板是安娜。", "我对青霉素过敏。"),
+        ("上司は大野さんです。", "ペニシリンのアレルギーがあります。"),
+    ]:
+        await real.retract(await told(real, boss, boss))
+        assert (await say(real, boss, user_id=boss, threshold=1)).outcome == "skipped"
+        await say(real, f"{allergy} {boss}", user_id=boss, threshold=1)
+        assert [text.strip() for text in await all_listed(real, user_id=boss)] == [allergy]
+
+
+async def test_corrections_of_one_chain_are_undone_one_after_the_other(real: MemoryService, clock: FrozenClock) -> None:
+    ids = []
+    for town in ("Oslo", "Rome", "Bern"):
+        clock.advance(days=20)
+        ids.append(await told(real, f"I live in {town}."))
+    await real.retract(ids[1])
+    await real.retract(ids[2])
+    assert await all_listed(real) == ["I live in Oslo."]
+    await real.undo_retraction(ids[1])
+    await real.undo_retraction(ids[2])
+    assert await all_listed(real) == ["I live in Bern."]
+
+
+@pytest.mark.parametrize("texts", TWO_FACTS)
+async def test_what_had_stayed_of_a_whole_ends_when_that_is_restored(
+    real: MemoryService, clock: FrozenClock, texts: tuple[str, str, str, str, str]
+) -> None:
+    both, vet, *_ = texts
+    whole = await told(real, both)
+    clock.advance(days=1)
+    correction = await told(real, vet)
+    assert len(await all_listed(real)) == 2
+    await real.delete(correction)
+    clock.advance(days=1)
+    await real.restore(whole)
+    assert await all_listed(real) == [both]

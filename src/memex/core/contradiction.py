@@ -138,7 +138,8 @@ def _same_facts(now: Statement, was: Statement) -> list[tuple[Fact, Fact]]:
         (fact, other)
         for fact in now.facts
         for other in was.facts
-        if fact.predicate == other.predicate or (fact.predicate == CHANGED and other.predicate in STATES)
+        if fact.predicate == other.predicate
+        or (CHANGED in {fact.predicate, other.predicate} and {fact.predicate, other.predicate} <= STATES)
     ]
 
 

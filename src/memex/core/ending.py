@@ -6,15 +6,33 @@ import re
 from collections.abc import Callable, Sequence
 
 from .contradiction import Statement, contradicts
+from .fold import canonical
+from .lists import listing
 from .parts import Part, parts_of, rejoined
 from .passages import sentences
 from .small_talk import without_small_talk
 from .traits import ROLES, read_turn
 
-__all__ = ["end_the_same", "of_others", "parts_beside", "readings", "what_returns", "what_stays", "why_over"]
+__all__ = [
+    "end_the_same",
+    "of_others",
+    "parts_beside",
+    "readings",
+    "what_is_wanted",
+    "what_returns",
+    "what_stays",
+    "why_over",
+]
 
-_MOST_ALONE = 4  # sentences of a new text that are looked at one by one
-_MOST_PARTS = 8  # statements of an old one; a longer text tells a story
+_MOST_ALONE = 4  # statements of a new text that are looked at one by one
+_MOST_PARTS = 8  # statements of a line of an old one; a longer text tells a story
+_MOST_LINES = 100
+# What speaks of something that was told before is no statement by itself.
+_BACK = re.compile(
+    canonical(
+        r"\b(?:he|she|they|it|its|it's|his|her|their|him|them|this|that|these|those|there|one)\b|[他她它]|^[这那]|彼|それ|その|そこ|これ"
+    )
+)
 # Who speaks of himself says so; a Japanese sentence without a topic is about its speaker.
 _OF_SELF = re.compile(
     r"\b(?:i|i'm|my|me|mine|myself)\b|我|咱|私|僕|俺|わたし|ぼく|自分|저는|나는|\A(?=.*[\u3041-\u309f])(?!.*は)",
@@ -23,18 +41,22 @@ _OF_SELF = re.compile(
 
 
 def readings(text: str) -> list[Statement]:
-    """Return a text as a statement, and its sentences as others, if each may be taken by itself."""
+    """Return a text as a statement, and the statements that it joins as others, if each may be taken by itself."""
     whole = Statement(text)
-    alone = [Statement(sentence) for sentence in sentences(read_turn(whole.text).said)[: _MOST_ALONE + 1]]
-    if not 1 < len(alone) <= _MOST_ALONE or whole.adds or any(one.people for one in alone):
+    said = read_turn(whole.text).said
+    parts = parts_of(said)
+    alone = dict.fromkeys([*sentences(said), *(rejoined([(0, part)]) for part in parts)])
+    if len(parts) < 2 or len(parts) > _MOST_ALONE or whole.adds:
         return [whole]
-    return [whole, *(one for one in alone if one.real)]
+    return [whole, *(one for one in map(Statement, alone) if one.real and not _BACK.search(one.said))]
 
 
 def why_over(told: Sequence[Statement], old: str, *, alike: bool) -> str | None:
     """Return why an old text, or one of the statements that it joins, is no longer true."""
-    parts = parts_of(read_turn(old).said)
-    olds = [old, *(rejoined([(0, part)]) for part in parts if 1 < len(parts) <= _MOST_PARTS)]
+    lines = [parts_of(line) for line in read_turn(old).said.splitlines()]  # a summary has a line for each memory
+    several = len(lines) > 1 or any(len(parts) > 1 for parts in lines)
+    parts = (part for parts in lines[:_MOST_LINES] if several and len(parts) <= _MOST_PARTS for part in parts)
+    olds = [old, *(rejoined([(0, part)]) for part in parts)]
     return next((why for one in olds if (why := _why_part(told, one, alike=alike))), None)
 
 
@@ -56,9 +78,9 @@ def what_stays(new: str, old: str) -> str | None:
     those whose subject it speaks of.
     """
     told = readings(new)
-    stays = _those(old, lambda part: _why_part(told, part) is None)
+    stays = what_is_wanted(old, lambda part: _why_part(told, part) is None)
     if stays == old and why_over(told, old, alike=True):
-        stays = _those(old, lambda part: not (head := Statement(part).head) or not head <= told[0].units)
+        stays = what_is_wanted(old, lambda part: not (head := Statement(part).head) or not head <= told[0].units)
     return None if stays == old else stays
 
 
@@ -80,21 +102,35 @@ def what_returns(gone: str, old: str, against: Sequence[str], retracted: Callabl
     It is the whole of `old` if `gone` had ended no statement of it by itself.
     """
     ended, others = readings(gone), [readings(text) for text in against]
-    had = _those(old, lambda part: _why_part(ended, part) is not None)
-    return _those(
+    had = what_is_wanted(old, lambda part: _why_part(ended, part) is not None)
+    return what_is_wanted(
         old if had is None else had,
         lambda part: not retracted(part) and not any(_why_part(other, part) for other in others),
     )
 
 
-def _those(text: str, wanted: Callable[[str], bool]) -> str | None:
-    """Return the statements of a text that are wanted, as one text: itself if all are, None if none is."""
+def what_is_wanted(text: str, wanted: Callable[[str], bool]) -> str | None:
+    """Return the statements of a text that are wanted, as one text: itself if all are, None if none is.
+
+    Of a statement about several things it may be wanted about some.
+    """
     parts = _parts(text)
-    those = [(place, part) for place, part in enumerate(parts) if wanted(rejoined([(0, part)]))]
-    if len(those) == len(parts):
+    those = [(place, some) for place, part in enumerate(parts) if (some := _some(part, wanted)) is not None]
+    if [part for _, part in those] == parts:
         return text
     speaker = read_turn(text).speaker
     return ("" if speaker is None else f"{speaker}: ") + rejoined(those) if those else None
+
+
+def _some(part: Part, wanted: Callable[[str], bool]) -> Part | None:
+    said = rejoined([(0, part)])
+    if wanted(said):
+        return part
+    told = listing(said)
+    things = [thing for thing in told.things if wanted(told.of([thing]))] if told else []
+    if told is None or not things or len(things) == len(told.things):
+        return None
+    return Part(told.of(things), part.joint)
 
 
 def _parts(text: str) -> list[Part]:

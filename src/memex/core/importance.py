@@ -219,7 +219,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
             r"[^ ]{1,6}員)(?:として働|をして)|として働い|で働い|勤め|勤務|生まれ|夜勤をし|"
             r"結婚(?:式|し)|離婚|習っています|習っている|勉強してい?[るま]|引っ越し|に乗ってい|話します|通院|"
             r"在宅勤務|にしている。?$|飼って|弾い?[てき](?:い?[るま])?|入社|退職|転職|転勤|異動|失(?:った|いました)|"
-            r"亡くな|一人暮らし|同棲|療養|骨折|入院|診断され(?:た|ました|てい)|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|"
+            r"亡くな|死にました|死んだ|一人暮らし|同棲|療養|骨折|入院|診断され(?:た|ました|てい)|通って(?:い|る)|始め(?:た|ました)|(?:完全に|もう|"
             r"きっぱり)やめ(?:た|ました)|卒業|入学|禁煙|禁酒|妊娠|貯金|"
             r"買いました|買った(?!ばかり)|売りました|売った|(?:毎[朝晩日週月年]|普段|ふだん|いつも|隔週|"
             r"子供の頃).{1,24}(?:る|す|た|く|う|む)。?$|患って|持病|予約が(?:あり|ある)|(?:面接|手術|健診|締め切り|"
@@ -241,6 +241,12 @@ _ANCHORED = re.compile(
 )
 # What somebody asks to be remembered is kept, however it is put.
 _WANTED, _FOR_WANTED = _FOR[0]
+# To ask for it says nothing that could be kept.
+_ONLY_ASKED = re.compile(
+    r"(?:please )?(?:remember|note|save|store|keep)(?: (?:this|that|it|in mind))*(?: for (?:me|later))?(?: please)?|"
+    r"请?(?:帮我)?(?:记住|記住|记一下|记下来|记下|记得|别忘了)(?:这个|這個|这点|这件事|它|哦|吧)*|"
+    r"(?:これを?|それを?)?(?:覚えておいて|覚えといて|覚えてて|メモして|忘れないで)(?:ください|下さい|ね)*"
+)
 _CAUSE = "cause of an incident"
 STATEMENT = "a statement of fact"  # the reason of what no rule speaks for or against
 
@@ -254,7 +260,7 @@ def rate(text: str) -> Rating:
     # A sentence of small talk beside something else says nothing of it; but what asks to be remembered may be put so.
     told = [part for part in folded if _FOR_WANTED.search(part) or without_small_talk(part)]
     parts = [without_asides(_bare(part)) for part in told or folded]
-    if not parts:
+    if not parts or all(_ONLY_ASKED.fullmatch(re.sub(r"\W+$", "", part)) for part in folded):
         return Rating(LEAST_RATING, "it says nothing")
     # A greeting or thanks beside something else says nothing of it.
     told = [rest for part in parts if without_opener(rest := without_closing(part))]

@@ -59,35 +59,16 @@ class PostgresLifecycleRepo(PostgresRetractions):
                 for old_id, part_id in parted.items():
                     ending = Ending(valid_from, new_id)
                     await self._part(connection, shard, old_id, part_id, ending, now=now, actor=new.agent_id)
-                endings = [(list(over), Ending(valid_from, new_id))] if over else []
-                endings += [
-                    ([done.memory.id], one.until)
-                    for one, done in zip(prepared, all_stored, strict=True)
-                    if one.until is not None
-                ]
-                for ids, ending in endings:
-                    await self._end(connection, shard, ids, ending, now=now, actor=new.agent_id, reason=reason)
-                return Stored(await self._read(connection, new_id), stored.created) if endings else stored
+                by_it = Ending(valid_from, new_id)
+                if over:
+                    await self._end(connection, shard, list(over), by_it, now=now, actor=new.agent_id, reason=reason)
+                await self._end_each(
+                    connection, shard, prepared, all_stored, now=now, actor=new.agent_id, reason=reason
+                )
+                changed = bool(over) or prepared[0].until is not None
+                return Stored(await self._read(connection, new_id), stored.created) if changed else stored
 
         return await retried(run)
-
-    async def _end(
-        self,
-        connection: Any,
-        shard: int,
-        ids: list[UUID],
-        ending: Ending,
-        *,
-        now: datetime,
-        actor: str | None,
-        reason: str,
-    ) -> None:
-        await connection.execute(self._sql["first_versions"], shard, ids)
-        rows = await connection.fetch(self._cycle["supersede"], shard, ids, ending.by, ending.at, now)
-        ended, why = [row["id"] for row in rows], f"{reason}: by {ending.by}"
-        await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, actor, why)
-        if ended:
-            await connection.execute(self._cycle["begin"], shard, ending.by, ending.at)
 
     async def _part(
         self, connection: Any, shard: int, old_id: UUID, part_id: UUID, ending: Ending, *, now: datetime, actor: str

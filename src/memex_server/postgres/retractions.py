@@ -10,6 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from memex.core.identity import same_key, shard_key
+from memex.core.lifecycle import Ending
 from memex.core.memory import Memory, NewMemory, Stored, as_new, utc
 from memex.protocol.errors import Conflict
 
@@ -90,10 +91,7 @@ class PostgresRetractions(PostgresRepo):
         """Bring back what was superseded, as far as is said; return what else came of it."""
         old, until, changed = one.memory_id, one.until, list[UUID]()
         if one.rest is not None:
-            await connection.execute(self._sql["first_versions"], shard, [one.rest])
-            await connection.execute(self._cycle["absorb"], shard, one.rest, old, now)
-            reason = f"{why}: {old} says it too"
-            await connection.execute(self._sql["next_versions"], shard, [one.rest], "superseded", now, actor, reason)
+            await self._absorb(connection, shard, one.rest, old, why=why, now=now, actor=actor)
             changed.append(one.rest)
         if until is not None:
             await connection.execute(self._cycle["hand_over"], shard, [old], until.by, until.at, now)
@@ -101,11 +99,54 @@ class PostgresRetractions(PostgresRepo):
             await connection.execute(self._sql["next_versions"], shard, [old], "superseded", now, actor, reason)
         elif one.whole:
             await self._reinstate(connection, shard, old, reason=why, now=now, actor=actor)
-        if one.part is not None:
-            stored = await self.store_within(connection, [one.part], now)
-            await self._note_rests(connection, shard, [one.part], stored)
+        if one.parts:
+            stored = await self.store_within(connection, one.parts, now)
+            await self._note_rests(connection, shard, one.parts, stored)
+            await self._end_each(connection, shard, one.parts, stored, now=now, actor=actor, reason=why)
             changed += [each.memory.id for each in stored if each.created]
         return changed
+
+    async def _end_each(
+        self,
+        connection: Any,
+        shard: int,
+        prepared: Sequence[PreparedMemory],
+        stored: Sequence[Stored],
+        *,
+        now: datetime,
+        actor: str | None,
+        reason: str,
+    ) -> None:
+        """Let what was stored end as it is known to."""
+        for one, done in zip(prepared, stored, strict=True):
+            if one.until is not None:
+                await self._end(connection, shard, [done.memory.id], one.until, now=now, actor=actor, reason=reason)
+
+    async def _end(
+        self,
+        connection: Any,
+        shard: int,
+        ids: list[UUID],
+        ending: Ending,
+        *,
+        now: datetime,
+        actor: str | None,
+        reason: str,
+    ) -> None:
+        await connection.execute(self._sql["first_versions"], shard, ids)
+        rows = await connection.fetch(self._cycle["supersede"], shard, ids, ending.by, ending.at, now)
+        ended, why = [row["id"] for row in rows], f"{reason}: by {ending.by}"
+        await connection.execute(self._sql["next_versions"], shard, ended, "superseded", now, actor, why)
+        if ended:
+            await connection.execute(self._cycle["begin"], shard, ending.by, ending.at)
+
+    async def _absorb(
+        self, connection: Any, shard: int, rest: UUID, whole: UUID, *, why: str, now: datetime, actor: str | None
+    ) -> None:
+        await connection.execute(self._sql["first_versions"], shard, [rest])
+        await connection.execute(self._cycle["absorb"], shard, rest, whole, now)
+        reason = f"{why}: {whole} says it too"
+        await connection.execute(self._sql["next_versions"], shard, [rest], "superseded", now, actor, reason)
 
     async def _note_rests(
         self, connection: Any, shard: int, prepared: Sequence[PreparedMemory], stored: Sequence[Stored]
@@ -114,7 +155,7 @@ class PostgresRetractions(PostgresRepo):
         for one, done in zip(prepared, stored, strict=True):
             if one.rest_of is not None and done.created:
                 await connection.execute(self._sql["first_versions"], shard, [one.id])
-                await connection.execute(self._cycle["note_rest"], shard, one.id, f"the rest of {one.rest_of}")
+                await connection.execute(self._cycle["note_rest"], shard, one.id, _rest_of(one.rest_of))
 
     async def _reinstate(
         self, connection: Any, shard: int, memory_id: UUID, *, reason: str, now: datetime, actor: str | None
@@ -224,6 +265,8 @@ class PostgresRetractions(PostgresRepo):
             key = same_key(self._tenant, as_new(to_memory(row), row["given_at"]))
             raise await self._same(connection, shard, key) from e
         await connection.execute(self._sql["next_versions"], shard, [memory_id], "restored", now, actor, None)
+        for rest in await connection.fetch(self._cycle["rests"], shard, memory_id, _rest_of(memory_id)):
+            await self._absorb(connection, shard, rest["id"], memory_id, why="restored", now=now, actor=actor)
         return await self._read(connection, memory_id)
 
     # -- parts ---------------------------------------------------------------------------------
@@ -243,3 +286,7 @@ class PostgresRetractions(PostgresRepo):
     async def _read_many(self, connection: Any, ids: Sequence[UUID]) -> list[Memory]:
         rows = {row["id"]: row for row in await connection.fetch(self._sql["get_many"], list(ids))}
         return [to_memory(rows[memory_id]) for memory_id in ids if memory_id in rows]
+
+
+def _rest_of(memory_id: UUID) -> str:
+    return f"the rest of {memory_id}"

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memex.core.ending import what_stays
+from memex.core.ending import readings, what_stays, why_over
 from memex.core.parts import parts_of, rejoined
 
 
@@ -140,6 +140,14 @@ def test_lists_reasons_and_what_goes_with_a_statement_stay_with_it(text: str) ->
         ("ピアノを習っていて、先生は林さんです。", "ピアノの先生は今は岡さんです。", "ピアノを習っています。"),
         ("上司は大野さんで、歯医者は本田先生です。", "歯医者は沼田先生です。", "上司は大野さんです。"),
         ("I live in Lier and my boss is Dr. Sims.", "I live in Gent and my boss is Dr. Osei.", None),
+        ("I live in Lyon and my boss is Pavel.", "My landlord is Mr. Kowal and my boss is Yara now.", "I live in Lyon."),
+        ("我现在住在杭州，我的新老板是赵敏。", "我的房东现在是张先生，我的老板现在是孙丽。", "我现在住在杭州。"),
+        ("I am allergic to peanuts and shellfish.", "I am no longer allergic to shellfish.", "I am allergic to peanuts."),
+        ("I have a dog named Rex and a cat named Tom.", "Rex died last week.", "I have a cat named Tom."),
+        ("I like tea, coffee and rum.", "I don't like coffee anymore.", "I like tea and rum."),
+        ("我对花生和虾过敏。", "我不再对虾过敏了。", "我对花生过敏。"),
+        ("我喜欢茶、可乐和咖啡。", "我不喜欢咖啡了。", "我喜欢茶和可乐。"),
+        ("紅茶とコーヒーが好きです。", "コーヒーは嫌いになりました。", "紅茶が好きです。"),
         ("上司は大野さんで、電話番号は4412です。", "電話番号は5519に変わりました。", "上司は大野さんです。"),
     ],
 )  # fmt: skip
@@ -164,3 +172,23 @@ def test_a_long_text_is_cut_quickly(text: str) -> None:
     started = time.perf_counter()
     parts_of(text)
     assert time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Our database is MySQL and my boss is Ingrid now.", "My boss is Tiago."),
+        ("My boss is Ingrid now and my landlord is Mrs. Reis now.", "My landlord is Mr. Kowal."),
+        ("数据库现在是MySQL，我的房东现在是郑女士。", "我的房东是张先生。"),
+        ("データベースは今はPostgreSQLで、大家は今は加藤さんです。", "データベースはMySQLです。"),
+        ("我的牙医现在是陈医生。", "我的牙医换成了李医生。"),
+        ("大家は今は加藤さんです。", "大家が山本さんに変わりました。"),
+    ],
+)
+def test_each_statement_of_a_new_text_ends_what_it_corrects(new: str, old: str) -> None:
+    assert why_over(readings(new), old, alike=False)
+
+
+def test_a_summary_is_read_line_by_line() -> None:
+    summary = "\n".join(["I live in Rome.", *(f"Talked about ticket {n} with the team." for n in range(40))])
+    assert why_over(readings("I live in Oslo now."), summary, alike=False)

@@ -73,12 +73,20 @@ SELECT * FROM memories WHERE shard = $1 AND same_key = $2 ORDER BY id
 
 -- name: absorb
 -- What $2 says is said by $3, at all times.
-UPDATE memories m SET valid_to = coalesce(m.valid_from, least(m.occurred_at, m.told_at[1])), superseded_by = $3,
+UPDATE memories m SET valid_to = coalesce(m.valid_from, m.told_at[1], m.occurred_at), superseded_by = $3,
        updated_at = $4
 WHERE m.shard = $1 AND m.id = $2
 
 -- name: absorbed
-SELECT id FROM memories WHERE shard = $1 AND id = ANY ($2::uuid[]) AND superseded_by = ANY ($3::uuid[])
+-- Those of $2 that were absorbed by one of $3.
+SELECT m.id FROM memories m WHERE m.shard = $1 AND m.id = ANY ($2::uuid[]) AND m.superseded_by = ANY ($3::uuid[])
+  AND m.valid_to <= coalesce(m.valid_from, m.told_at[1], m.occurred_at)
+
+-- name: rests
+-- What $2 says too, being a rest of it.
+SELECT m.id FROM memory_versions v JOIN memories m ON m.shard = v.shard AND m.id = v.memory_id
+WHERE v.shard = $1 AND v.version = 1 AND v.reason = $3 AND m.id <> $2
+  AND m.deleted_at IS NULL AND m.condensed_into IS NULL AND m.valid_to IS NULL
 
 -- name: note_rest
 UPDATE memory_versions SET reason = $3 WHERE shard = $1 AND memory_id = $2 AND version = 1
