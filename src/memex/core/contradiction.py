@@ -59,15 +59,15 @@ _NAME_AT_END = re.compile(r" [A-Z][\w'-]*\W*(?: now\W*)?$")
 _PRODUCTS = frozenset({"node", "version", "release", "jdk", "has", "have"})
 
 
-def contradicts(new: str | Statement, old: str, *, alike: bool = True) -> str | None:
+def contradicts(new: str | Statement, old: str | Statement, *, alike: bool = True) -> str | None:
     """Return why `old` is no longer true if `new` is, or None.
 
     Both are about like matters (by their cosine); if not `alike`, only another object of one fact tells.
     """
-    now, was = new if isinstance(new, Statement) else Statement(new), Statement(old)
-    if _labelled_otherwise(now, was) or of_another(now.said, was.said):
-        return None  # door 1 is not door 2, whatever is said of them
+    now, was = (side if isinstance(side, Statement) else Statement(side) for side in (new, old))
     same = _same_facts(now, was)
+    if (not same and not alike) or _labelled_otherwise(now, was) or of_another(now.said, was.said):
+        return None  # door 1 is not door 2, whatever is said of them
     if _on_days(now, was, same):
         return None
     if not alike:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from .contradiction import Statement, contradicts
 from .fold import canonical
@@ -11,6 +12,7 @@ from .lists import listing
 from .parts import Part, parts_of, rejoined
 from .passages import sentences
 from .small_talk import without_small_talk
+from .summarize import told_terms
 from .traits import ROLES, read_turn
 
 __all__ = [
@@ -25,8 +27,8 @@ __all__ = [
 ]
 
 _MOST_ALONE = 4  # statements of a new text that are looked at one by one
-_MOST_PARTS = 8  # statements of a line of an old one; a longer text tells a story
-_MOST_LINES = 100
+_MOST_PARTS = 8  # statements of an old one, or of a line of it; a longer text tells a story
+_MOST_LINES = 10  # of an old one with many
 # What speaks of something that was told before is no statement by itself.
 _BACK = re.compile(
     canonical(
@@ -53,15 +55,21 @@ def readings(text: str) -> list[Statement]:
 
 def why_over(told: Sequence[Statement], old: str, *, alike: bool) -> str | None:
     """Return why an old text, or one of the statements that it joins, is no longer true."""
-    lines = [parts_of(line) for line in read_turn(old).said.splitlines()]  # a summary has a line for each memory
-    several = len(lines) > 1 or any(len(parts) > 1 for parts in lines)
-    parts = (part for parts in lines[:_MOST_LINES] if several and len(parts) <= _MOST_PARTS for part in parts)
-    olds = [old, *(rejoined([(0, part)]) for part in parts)]
-    return next((why for one in olds if (why := _why_part(told, one, alike=alike))), None)
+    said = read_turn(old).said
+    if (why := _why_part(told, old, alike=alike)) or "\n" not in said:
+        parts = [] if why else parts_of(said)
+        olds = (rejoined([(0, part)]) for part in parts if 1 < len(parts) <= _MOST_PARTS)
+        return why or next((why for one in olds if (why := _why_part(told, one, alike=alike))), None)
+    # A summary has a line for each memory; only those that have a word in common are looked at, as there are many.
+    about = frozenset().union(*(told_terms(one.said) for one in told))
+    near = (line for line in said.splitlines() if not about.isdisjoint(told_terms(line.casefold())))
+    lines = islice(near, _MOST_LINES)
+    return next((why for line in lines if (why := why_over(told, line, alike=alike))), None)
 
 
 def _why_part(told: Sequence[Statement], old: str, *, alike: bool = True) -> str | None:
-    return next((why for one in told if (why := contradicts(one, old, alike=alike))), None)
+    was = Statement(old)
+    return next((why for one in told if (why := contradicts(one, was, alike=alike))), None)
 
 
 def of_others(one: str, other: str) -> bool:

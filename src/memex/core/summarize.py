@@ -16,7 +16,7 @@ from itertools import chain
 
 from .passages import sentences
 
-__all__ = ["DEFAULT_MAX_CHARS", "SAME_JACCARD", "summarize"]
+__all__ = ["DEFAULT_MAX_CHARS", "SAME_JACCARD", "summarize", "told_terms"]
 
 DEFAULT_MAX_CHARS = 4_000
 SAME_JACCARD = 0.7
@@ -63,7 +63,7 @@ def summarize(texts: Sequence[str], *, max_chars: int = DEFAULT_MAX_CHARS, witho
     for number, text in enumerate(texts):
         # Most memories are one sentence, and to look for its end costs less than to split it.
         for sentence in sentences(text) if _END.search(text.rstrip(_TRAILING)) else [text.strip()]:
-            terms = _terms(sentence)
+            terms = told_terms(sentence)
             if (len(terms) >= _LEAST_TERMS or _lasts(sentence, terms)) and sentence not in left_out:
                 found.append((number, sentence, terms))
     found = _different(found)
@@ -94,7 +94,8 @@ def summarize(texts: Sequence[str], *, max_chars: int = DEFAULT_MAX_CHARS, witho
     return "\n".join(" ".join(parts) for parts in lines.values())
 
 
-def _terms(sentence: str) -> frozenset[str]:
+def told_terms(sentence: str) -> frozenset[str]:
+    """Return the words that tell something, of Chinese and Japanese pairs of characters."""
     terms = set()
     for word in _WORD.findall(sentence.lower()):
         if word[0] < "\u3041" or len(word) == 1:
