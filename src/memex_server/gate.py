@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
 
+import numpy as np
+
 from memex.core.ending import what_is_wanted
 from memex.core.importance import Rating
 from memex.core.lifecycle import (
@@ -34,13 +36,15 @@ from memex.protocol.errors import NotFound, Unavailable
 from .checks import check_candidate, check_new
 from .indexing import index_texts
 from .lifecycle_ports import Merge, Retraction
-from .ports import IndexEntry, PreparedMemory, Query
+from .ports import Candidates, IndexEntry, PreparedMemory, Query
 from .release import Releasing
 from .worth import rated
 
 __all__ = ["Gate", "holds"]
 
 _NEIGHBOURS = 24  # nearest by cosine; what says the same or is contradicted is among them
+_WORDED = 4  # and those with the rarest words in common: a summary of many things is near to none
+_MOST_TERMS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,19 +170,21 @@ class Gate(Releasing):
         return list(near.values())
 
     async def _nearest(self, new: NewMemory, index: IndexEntry, version: int, at: datetime) -> list[Neighbour]:
+        words = list(dict.fromkeys(term for term, _, _ in index.postings))[:_MOST_TERMS]
         query = Query(
             user_id=new.user_id,
             filters=Filters(agent_id=new.agent_id),
             valid_at=at,
             valid_until=datetime.max.replace(tzinfo=UTC),
             vector=index.vectors[0],
-            terms=[],
-            repeats=[],
+            terms=words,
+            repeats=[1] * len(words),
             wanted=_NEIGHBOURS,
             version=version,
         )
         candidates = await self._repo.candidates(query)
-        order = candidates.cosine.argsort()[::-1][:_NEIGHBOURS]
+        nearest = candidates.cosine.argsort()[::-1][:_NEIGHBOURS]
+        order = np.array(list(dict.fromkeys([*nearest.tolist(), *_worded(candidates)])), int)
         ids = [UUID(bytes=bytes(candidates.ids[row])) for row in order]
         passages = candidates.passage[order].tolist()
         found = await self._repo.fetch(query, ids, passages) if ids else {}
@@ -277,6 +283,17 @@ class Gate(Releasing):
             scored_by=judged.by,
             superseded_by=memory.superseded_by,
         )
+
+
+def _worded(candidates: Candidates) -> list[int]:
+    """Return the rows of the candidates with the rarest words in common with what is told."""
+    n_terms = len(candidates.df)
+    if not n_terms:
+        return []
+    pairs = np.unique(candidates.post_row * n_terms + candidates.post_term)
+    weights = np.log1p(candidates.n_docs / (candidates.df + 0.5))
+    held = np.bincount(pairs // n_terms, weights=weights[pairs % n_terms], minlength=len(candidates.ids))
+    return [row for row in held.argsort()[::-1][:_WORDED].tolist() if held[row]]
 
 
 def holds(memory: Memory, now: datetime) -> bool:

@@ -274,6 +274,23 @@ async def test_what_was_corrected_while_it_was_condensed_comes_back_as_over(
     assert (was in listed, now in listed, len(listed)) == (False, True, 13 if how == "delete" else 14)
 
 
+@pytest.mark.parametrize(
+    ("language", "near"),
+    [("en", "Lier now, Lier now {}."), ("zh", "利尔现在利尔{}。"), ("ja", "今日もリールへ、今日もリールへ、{}回。")],
+)
+async def test_a_summary_that_many_are_nearer_than_is_taken_apart_by_a_correction_of_what_it_tells(
+    service: MemoryService, clock: FrozenClock, language: str, near: str
+) -> None:
+    was, now = MOVES[language]
+    old, *_ = await fill(service, [was, *TEXTS[language]])
+    [summary, *_] = await service.consolidate(user_id="ann")
+    assert was in summary.content
+    await fill(service, [near.format(n) for n in range(30)], memory_type=MemoryType.SEMANTIC)
+    clock.advance(days=1)
+    assert (await service.remember(candidate(now))).superseded == (old.id,)
+    assert not any(was in text for text in await all_listed(service))
+
+
 async def test_what_was_told_of_an_earlier_time_is_over_when_what_came_after_it_is_back(
     service: MemoryService, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
