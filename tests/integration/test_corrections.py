@@ -365,3 +365,16 @@ async def test_what_had_stayed_of_a_whole_ends_when_that_is_restored(
     clock.advance(days=1)
     await real.restore(whole)
     assert await all_listed(real) == [both]
+
+
+async def test_what_stayed_of_an_earlier_correction_is_corrected_by_itself(
+    real: MemoryService, clock: FrozenClock
+) -> None:
+    for day, text in [
+        (10, "My landlord is Ms. Tanner now and my yoga class is on Sunday."),
+        (90, "My landlord is now Mr. Sousa."),
+        (30, "My landlord is Mrs. Reis."),
+        (60, "My yoga class is on Monday."),
+    ]:
+        await say(real, text, threshold=1, occurred_at=clock() - timedelta(days=200 - day))
+    assert sorted(await all_listed(real)) == ["My landlord is now Mr. Sousa.", "My yoga class is on Monday."]

@@ -205,7 +205,7 @@ def decide(
             (over if since is None else parted).append(memory)
             reason = reason or why
     # What it ends may have been ended already, later: the candidate stands between the two.
-    live = {n.memory.id: n.memory.content for n in neighbours}
+    live = {n.memory.id: n.memory.content for n in neighbours if n.memory not in over}
     endings += [
         Ending(m.valid_to, m.superseded_by)
         for m in over
