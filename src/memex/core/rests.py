@@ -40,11 +40,10 @@ def rests(text: str, decision: Decision, near: Sequence[Neighbour], *, at: datet
         unlike = [one for one in others if one.memory not in alike]
         until = [end for end in (latest, decide_on(content, unlike, told).until) if end is not None]
         ending = min(until, key=lambda end: end.at, default=None)
-        again = next(
-            (o.memory for o in others if ending is latest and latest and _begins(o.memory, content, latest)), None
-        )
-        if again is not None and latest is not None:
-            ending = Ending(latest.at, again.id)  # it stayed when another part ended, as a rest of that time
+        if (
+            ending is not None and ending is latest
+        ):  # it may have stayed when another part ended, as a rest of that time
+            ending = next((Ending(ending.at, m.id) for m in alike if starts(m) == ending.at), ending)
         lasts = ending is None or ending.at > since
         return Rest(of, content, since, ending) if lasts and not is_known else None
 
@@ -62,10 +61,6 @@ def rests(text: str, decision: Decision, near: Sequence[Neighbour], *, at: datet
         found.append(rest(None, content, at, until.at, None))
         until, stays = None if found[-1] is None else found[-1].until, content
     return [one for one in found if one is not None]
-
-
-def _begins(memory: Memory, content: str, ending: Ending) -> bool:
-    return starts(memory) == ending.at and relation(content, memory.content, near=False) == "equal"
 
 
 def _over(memory: Memory) -> Ending | None:
