@@ -378,3 +378,15 @@ async def test_what_stayed_of_an_earlier_correction_is_corrected_by_itself(
     ]:
         await say(real, text, threshold=1, occurred_at=clock() - timedelta(days=200 - day))
     assert sorted(await all_listed(real)) == ["My landlord is now Mr. Sousa.", "My yoga class is on Monday."]
+
+
+async def test_what_stays_of_a_memory_and_of_its_rest_is_one(real: MemoryService, clock: FrozenClock) -> None:
+    for day, text in [
+        (10, "我的新老板是刘洋，我的牙医是吴医生，我的房东现在是钱先生。"),
+        (90, "我的牙医是陈医生。"),
+        (30, "我的牙医现在是李医生，我的新老板是王强。"),
+    ]:
+        await say(real, text, threshold=1, occurred_at=clock() - timedelta(days=200 - day))
+    assert sorted(await all_listed(real)) == sorted(
+        ["我的新老板是王强。", "我的牙医是陈医生。", "我的房东现在是钱先生。"]
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from .claims import relation
@@ -60,7 +60,11 @@ def rests(text: str, decision: Decision, near: Sequence[Neighbour], *, at: datet
     while until is not None and (content := what_stays(contents.get(until.by, ""), stays)) is not None:
         found.append(rest(None, content, at, until.at, None))
         until, stays = None if found[-1] is None else found[-1].until, content
-    return [one for one in found if one is not None]
+    joined: dict[str, Rest] = {}
+    for one in sorted((one for one in found if one is not None), key=lambda one: one.since):
+        first = joined.get(one.content)  # what ended twice stays the longer
+        joined[one.content] = one if first is None else replace(first, until=one.until)
+    return [*joined.values()]
 
 
 def _over(memory: Memory) -> Ending | None:
