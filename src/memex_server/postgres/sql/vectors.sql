@@ -47,7 +47,7 @@ DROP SCHEMA IF EXISTS {schema} CASCADE
 
 -- name: create_hnsw
 CREATE INDEX {concurrently} memory_vectors_hnsw ON memory_vectors
-    USING hnsw (embedding halfvec_ip_ops) WITH (m = 16, ef_construction = 128)
+    USING hnsw (embedding halfvec_ip_ops) WITH (m = 16, ef_construction = 96)
 
 -- name: create_ivfflat
 CREATE INDEX {concurrently} memory_vectors_ivfflat ON memory_vectors
