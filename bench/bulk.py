@@ -32,6 +32,7 @@ from memex_server.postgres.vector_index import ensure_vector_index
 __all__ = ["Scope", "bulk_store", "mixtures"]
 
 _BATCH = 1_000
+_LARGE_FROM = 10_000  # as `memex serve` has it
 _PARALLEL = 2  # one batch is prepared in Python while PostgreSQL writes the other
 _SPREAD = 0.35  # neighbours of a real vector come out at cosines like those of real texts on one subject
 
@@ -134,10 +135,10 @@ async def _database(data_dir: Path, card: ModelCard) -> AsyncIterator[PostgresRe
             facts=facts,
         )
         try:
-            yield PostgresRepo(database, exact_scope_limit=10_000)
+            yield PostgresRepo(database, exact_scope_limit=_LARGE_FROM)
         finally:
             await database.close()
-        await ensure_vector_index(server.dsn, "hnsw", card=card, search_path=facts.search_path)
+        await ensure_vector_index(server.dsn, "hnsw", card=card, search_path=facts.search_path, large_from=_LARGE_FROM)
         await _analyse(server.dsn)
     finally:
         await asyncio.to_thread(server.release)

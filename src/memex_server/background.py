@@ -7,7 +7,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from memex.protocol.errors import MemexError, SetupError, Unavailable
+from memex.protocol.errors import SetupError, Unavailable
 
 __all__ = ["running"]
 
@@ -36,6 +36,6 @@ async def _repeat(action: str, work: Callable[[], Awaitable[object]], interval_s
             if not failing:  # once for each outage, not once for each try
                 _LOG.warning("background work failed, will be tried again", extra={"action": action, "error": str(e)})
             failing = True
-        except MemexError:
+        except Exception:  # noqa: BLE001 - whatever it is, it is told and tried again; a task would end unseen
             _LOG.exception("background work failed", extra={"action": action})
         await asyncio.sleep(interval_s)

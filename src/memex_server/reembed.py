@@ -28,7 +28,14 @@ async def _reembed(settings: Settings) -> int:
         await embedder.load()
         async with open_server(settings) as dsn:
             index = partial(index_texts, embedder)
-            return await move(dsn, embedder.card, index, settings.database.vector_index, _progress)
+            return await move(
+                dsn,
+                embedder.card,
+                index,
+                _progress,
+                vector_index=settings.database.vector_index,
+                large_from=settings.database.exact_scope_limit,
+            )
     finally:
         await embedder.close()
 

@@ -46,7 +46,7 @@ __all__ = ["open_memex", "open_server", "system_clock"]
 _ANSWER_BYTES = 8_000_000
 _WATCH_S = 0.5
 _TIDY_S = 60.0
-_INDEX_S = 300.0
+_INDEX_S = 60.0
 _GAUGE_S = 5.0
 _RECALLS_S = 5.0
 _LAST_FLUSH_S = 2.0  # the end must not wait for a database that does not answer
@@ -141,6 +141,7 @@ async def open_memex(
             settings.database.vector_index,
             card=embedder.card,
             search_path=facts.search_path,
+            large_from=settings.database.exact_scope_limit,
         )
         await stack.enter_async_context(running("tidy", tidy, _TIDY_S))
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))

@@ -186,6 +186,8 @@ async def test_an_ordinary_role_serves_and_tenants_do_not_see_each_other(
             assert served.stop()[0] == 0
             assert _password_parts(served.output()) == []
     assert "秘密" not in own.log()
+    with services.running({**env, "MEMEX_TENANT": "acme", "VECTOR_INDEX": "none"}) as served:
+        until("the vector index is dropped", lambda: "vector index dropped" in served.output())
 
 
 async def _check_policies(own: OwnServer) -> None:

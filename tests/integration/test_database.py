@@ -211,7 +211,7 @@ async def test_the_vector_index_changes_with_the_setting_and_results_stay(
     service = make_service(database, clock, exact_scope_limit=-1)
 
     async def ensure(kind: str) -> str:
-        return await ensure_vector_index(dsn, kind, card=CARD, search_path=template.facts.search_path)
+        return await ensure_vector_index(dsn, kind, card=CARD, search_path=template.facts.search_path, large_from=-1)
 
     assert await ensure("hnsw") == "built"  # of an empty table
     await store_all(service, [memory(f"note {n} 笔记") for n in range(200)])
@@ -242,19 +242,74 @@ async def test_the_vector_index_changes_with_the_setting_and_results_stay(
     await check()
 
 
+async def test_scopes_are_in_the_index_once_they_are_large(
+    database: Database, dsn: str, template: Template, clock: FrozenClock
+) -> None:
+    service = make_service(database, clock, exact_scope_limit=-1)
+
+    async def held(kind: str) -> dict[str, tuple[int, int]]:
+        await ensure_vector_index(dsn, kind, card=CARD, search_path=template.facts.search_path, large_from=20)
+        rows = await query(
+            dsn,
+            """SELECT m.user_id, count(*) FILTER (WHERE v.indexed) AS inside, count(*) AS "all"
+               FROM memory_vectors v JOIN memories m ON m.id = v.memory_id GROUP BY 1""",
+        )
+        return {row["user_id"]: (row["inside"], row["all"]) for row in rows}
+
+    async def check() -> None:
+        for user_id, texts in told.items():
+            got = await found(service, "note 7", user_id=user_id, mode=SearchMode.SEMANTIC, top_k=50)
+            assert sorted(got) == sorted(texts)
+
+    told = {"big": [f"note {n} 笔记" for n in range(30)], "small": [f"note {n} メモ" for n in range(20)]}
+    await store_all(service, [memory(text, user_id=user_id) for user_id, texts in told.items() for text in texts])
+    await check()
+    assert await held("hnsw") == {"big": (30, 30), "small": (0, 20)}
+    await check()
+    for user_id in told:
+        told[user_id] += [f"later note {n}" for n in range(5)]
+        await store_all(service, [memory(text, user_id=user_id) for text in told[user_id][-5:]])
+    await check()
+    assert await held("hnsw") == {"big": (30, 35), "small": (25, 25)}  # a few more are not worth the work yet
+    await check()
+    assert await held("none") == {"big": (0, 35), "small": (0, 25)}
+    await check()
+
+
+async def test_a_database_with_all_vectors_in_the_index_is_taken_over(
+    database: Database, dsn: str, template: Template, clock: FrozenClock
+) -> None:
+    service = make_service(database, clock, exact_scope_limit=-1)
+    await store_all(service, [memory(f"note {n} 笔记") for n in range(30)])
+    schema = await value(dsn, "SELECT relnamespace::regnamespace::text FROM pg_class WHERE relname = 'memory_vectors'")
+    await run(
+        dsn,
+        f"ALTER TABLE {schema}.memory_vectors DROP COLUMN indexed;"
+        f" CREATE INDEX memory_vectors_hnsw ON {schema}.memory_vectors USING hnsw (embedding halfvec_ip_ops);"
+        " DELETE FROM memex.migrations WHERE number = 7",
+    )
+    facts = await prepare_database(dsn, CARD)
+    for done in ("built", "kept"):
+        assert await ensure_vector_index(dsn, "hnsw", card=CARD, search_path=facts.search_path, large_from=20) == done
+        async with opened(dsn, facts) as after:
+            taken_over = make_service(after, clock, exact_scope_limit=-1)
+            assert len(await found(taken_over, "note 7", mode=SearchMode.SEMANTIC, top_k=50)) == 30
+    assert await value(dsn, "SELECT count(*) FROM memory_vectors WHERE indexed") == 30
+
+
 async def test_an_interrupted_build_is_repaired(
     database: Database, dsn: str, template: Template, clock: FrozenClock
 ) -> None:
     await store_all(make_service(database, clock), [memory(f"note {n}") for n in range(20)])
     for kind in ("hnsw", "hnsw", "none"):
-        await ensure_vector_index(dsn, "hnsw", card=CARD, search_path=template.facts.search_path)
+        await ensure_vector_index(dsn, "hnsw", card=CARD, search_path=template.facts.search_path, large_from=-1)
         await run(
             dsn,
             """UPDATE pg_index SET indisvalid = false FROM pg_class c
                WHERE c.oid = indexrelid AND c.relname = 'memory_vectors_hnsw'""",
         )
         assert await index_names(dsn) == {"memory_vectors_hnsw": False}
-        done = await ensure_vector_index(dsn, kind, card=CARD, search_path=template.facts.search_path)
+        done = await ensure_vector_index(dsn, kind, card=CARD, search_path=template.facts.search_path, large_from=-1)
         assert done == ("built" if kind == "hnsw" else "dropped")
         assert await index_names(dsn) == ({"memory_vectors_hnsw": True} if kind == "hnsw" else {})
 
@@ -264,7 +319,10 @@ async def test_one_process_builds_the_index_while_the_others_go_on(
 ) -> None:
     await store_all(make_service(database, clock), [memory(f"note {n}") for n in range(300)])
     done = await asyncio.gather(
-        *(ensure_vector_index(dsn, "hnsw", card=CARD, search_path=template.facts.search_path) for _ in range(4))
+        *(
+            ensure_vector_index(dsn, "hnsw", card=CARD, search_path=template.facts.search_path, large_from=-1)
+            for _ in range(4)
+        )
     )
     assert done.count("built") == 1
     assert set(done) <= {"built", "busy", "kept"}

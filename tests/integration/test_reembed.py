@@ -43,7 +43,12 @@ async def test_all_live_memories_move_and_the_old_model_is_refused_afterwards(
     seen: list[tuple[int, int]] = []
 
     moved = await reembed(
-        dsn, OTHER.card, partial(index_texts, OTHER), "hnsw", lambda done, total: seen.append((done, total))
+        dsn,
+        OTHER.card,
+        partial(index_texts, OTHER),
+        lambda done, total: seen.append((done, total)),
+        vector_index="hnsw",
+        large_from=-1,
     )
 
     assert moved == len(texts) - 1
@@ -76,7 +81,7 @@ async def test_changes_during_the_move_are_in_it_and_searches_go_on(
             assert "memory 2" in await found(database, clock, "memory 2", HashingEmbedder())
         return await index_texts(OTHER, texts)
 
-    await reembed(dsn, OTHER.card, index, "none", lambda done, total: None)
+    await reembed(dsn, OTHER.card, index, lambda done, total: None, vector_index="none", large_from=-1)
 
     facts = await prepare_database(dsn, OTHER.card)
     async with opened(dsn, facts) as after:
@@ -101,10 +106,12 @@ async def test_an_interrupted_move_is_continued(dsn: str, database: Database, cl
         return await index_texts(OTHER, texts)
 
     with pytest.raises(Unavailable, match="power"):
-        await reembed(dsn, OTHER.card, failing, "none", lambda done, total: None)
+        await reembed(dsn, OTHER.card, failing, lambda done, total: None, vector_index="none", large_from=-1)
     assert len(await found(database, clock, "memory 3", HashingEmbedder())) == 50
 
-    rest = await reembed(dsn, OTHER.card, partial(index_texts, OTHER), "none", lambda done, total: None)
+    rest = await reembed(
+        dsn, OTHER.card, partial(index_texts, OTHER), lambda done, total: None, vector_index="none", large_from=-1
+    )
 
     assert rest == 500 - embedded[0]
 
@@ -113,7 +120,12 @@ async def test_moving_to_the_model_that_is_there_does_nothing(dsn: str, database
     await make_service(database, clock).store(new("stays"))
 
     done = await reembed(
-        dsn, HashingEmbedder().card, partial(index_texts, HashingEmbedder()), "none", lambda done, total: None
+        dsn,
+        HashingEmbedder().card,
+        partial(index_texts, HashingEmbedder()),
+        lambda done, total: None,
+        vector_index="none",
+        large_from=-1,
     )
 
     assert done == 0

@@ -89,7 +89,9 @@ async def crowd(service: MemoryService, dsn: str, template: Template) -> MemoryS
     )
     for number, (fields, _) in enumerate(TEN):
         await store_all(service, [memory(f"coffee of kind {number} cup {n}", **fields) for n in range(10)])
-    await ensure_vector_index(dsn, "hnsw", card=HashingEmbedder().card, search_path=template.facts.search_path)
+    await ensure_vector_index(
+        dsn, "hnsw", card=HashingEmbedder().card, search_path=template.facts.search_path, large_from=-1
+    )
     await run(dsn, "ANALYZE")
     return service
 
@@ -389,7 +391,9 @@ async def test_a_small_user_in_a_large_table_gets_all_its_rows(
 
     async def check(kind: str, done: str) -> None:
         path = template.facts.search_path
-        assert await ensure_vector_index(dsn, kind, card=HashingEmbedder().card, search_path=path) == done
+        assert (
+            await ensure_vector_index(dsn, kind, card=HashingEmbedder().card, search_path=path, large_from=-1) == done
+        )
         await run(dsn, "ANALYZE")
         for mode in MODES:
             got = await found(service, "small talk", user_id="small", mode=mode, top_k=10)
@@ -413,7 +417,9 @@ async def test_many_scopes_each_get_their_own_rows(
     news: list[NewMemory] = [memory(f"{user} note {n}", user_id=user) for user in users for n in range(12)]
     random.Random(3).shuffle(news)
     await store_all(service, news)
-    await ensure_vector_index(dsn, "hnsw", card=HashingEmbedder().card, search_path=template.facts.search_path)
+    await ensure_vector_index(
+        dsn, "hnsw", card=HashingEmbedder().card, search_path=template.facts.search_path, large_from=-1
+    )
     await run(dsn, "ANALYZE")
     for user in users[::10]:
         got = await found(service, "note", user_id=user, top_k=10, mode=SearchMode.SEMANTIC)

@@ -162,7 +162,16 @@ async def _pin_model(connection: asyncpg.Connection, card: ModelCard) -> None:
 async def create_vectors(connection: asyncpg.Connection, card: ModelCard) -> None:
     """Make the schema and table for the vectors of a model, if they are not there."""
     vectors, schema = load("vectors"), vector_space(card.id, card.dim)
-    steps = ("create_schema", "create_table", "store_plain", "enable_rls", "force_rls", "drop_policy", "create_policy")
+    steps = (
+        "create_schema",
+        "create_table",
+        "store_plain",
+        "create_places",
+        "enable_rls",
+        "force_rls",
+        "drop_policy",
+        "create_policy",
+    )
     for name in steps:
         await connection.execute(vectors[name].format(schema=schema, dim=int(card.dim)))
 

@@ -31,10 +31,13 @@ Indexer = Callable[[Sequence[str]], Awaitable[Sequence[IndexEntry]]]
 Progress = Callable[[int, int], None]
 
 
-async def reembed(dsn: str, card: ModelCard, index: Indexer, vector_index: str, progress: Progress) -> int:
+async def reembed(
+    dsn: str, card: ModelCard, index: Indexer, progress: Progress, *, vector_index: str, large_from: int
+) -> int:
     """Give every live memory vectors of the model `card` and pin it; return how many were embedded.
 
     `index` works texts out with the new model; `progress(done, total)` is told after every batch.
+    `vector_index` and `large_from` are as in `ensure_vector_index`.
 
     Raises:
         SetupError: the database cannot be used, or another process is doing this already.
@@ -52,7 +55,7 @@ async def reembed(dsn: str, card: ModelCard, index: Indexer, vector_index: str, 
         schema = vector_space(card.id, card.dim)
         await connection.execute(load("reembed")["create_progress"].format(schema=schema))
         done = await _embed_all(connection, index, progress)
-        await build_index(connection, vector_index, schema)
+        await build_index(connection, vector_index, schema, large_from)
         done += await _switch(connection, card, index, facts)
         await _drop(connection, *current)
         return done
@@ -65,7 +68,7 @@ async def _session(dsn: str, facts: DatabaseFacts) -> AsyncIterator[Any]:
         try:
             if not await connection.fetchval(load("setup")["try_lock"], _LOCK):
                 raise SetupError("another `memex reembed` is running on this database")
-            await connection.execute(load("reembed")["all_tenants"])
+            await connection.execute(load("setup")["all_tenants"])
             await register_vector(connection, schema=facts.extension_schema)
             yield connection
         finally:

@@ -55,6 +55,3 @@ DELETE FROM memex.embedding_model WHERE slot = 'next'
 
 -- name: switch
 UPDATE memex.embedding_model SET model_id = $1, dim = $2, created_at = now() WHERE slot = 'current'
-
--- name: all_tenants
-SELECT set_config('memex.tenant', '*', false)

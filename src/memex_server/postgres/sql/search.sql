@@ -100,16 +100,23 @@ CROSS JOIN LATERAL (
 SELECT m.id FROM memories m WHERE {matching} LIMIT $15
 
 -- name: nearest
--- Up to $16 memories that match, by the vector index. The fences (OFFSET 0, LIMIT 1) make the index
--- deliver in order of distance and each condition apply to what it delivers, so the limit is met
--- whenever enough of them match, and no further rows are looked at. A turn has others beside it.
+-- Up to $16 memories that match by the vector index, and as many of what is not in it (yet). The fences
+-- (OFFSET 0, LIMIT 1) make the index deliver in order of distance and each condition apply to what it
+-- delivers, so the limit is met whenever enough of them match, and no further rows are looked at; a scope
+-- that has nothing in the index does not ask it. A turn has others beside it.
 SELECT DISTINCT id, turn FROM (
-    SELECT kept.id, kept.turn
-    FROM (SELECT v.shard, v.memory_id FROM memory_vectors v
-          ORDER BY v.embedding <#> $15::halfvec OFFSET 0) n
-    CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
-    WHERE n.shard = $1
-    LIMIT $16) found
+    (SELECT kept.id, kept.turn
+     FROM (SELECT v.shard, v.memory_id FROM memory_vectors v WHERE v.indexed
+           ORDER BY v.embedding <#> $15::halfvec OFFSET 0) n
+     CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+     WHERE n.shard = $1 AND EXISTS (SELECT FROM memory_vectors v WHERE v.indexed AND v.shard = $1)
+     LIMIT $16)
+    UNION ALL
+    (SELECT kept.id, kept.turn
+     FROM (SELECT v.memory_id FROM memory_vectors v WHERE NOT v.indexed AND v.shard = $1
+           ORDER BY (v.embedding <#> $15::halfvec) + 0 OFFSET 0) n
+     CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+     LIMIT $16)) found
 
 -- name: nearest_exact
 -- The same by reading every vector of the scope.

@@ -58,3 +58,7 @@ SELECT set_config('lock_timeout', $1, false)
 
 -- name: set_path
 SELECT set_config('search_path', $1, false)
+
+-- name: all_tenants
+-- For maintenance of the whole database.
+SELECT set_config('memex.tenant', '*', false)
