@@ -49,6 +49,7 @@ async def ensure_vector_index(dsn: str, kind: str, *, card: ModelCard, search_pa
                 return "busy"
             await connection.execute(setup["set_path"], search_path)
             await connection.execute(setup["all_tenants"])
+            await connection.execute(setup["no_wait_for_disk"])  # a mark that a crash undoes is made again
             return await build_index(connection, kind, vector_space(card.id, card.dim), large_from)
         finally:
             await connection.close(timeout=5)

@@ -62,3 +62,6 @@ SELECT set_config('search_path', $1, false)
 -- name: all_tenants
 -- For maintenance of the whole database.
 SELECT set_config('memex.tenant', '*', false)
+
+-- name: no_wait_for_disk
+SELECT set_config('synchronous_commit', 'off', false)
