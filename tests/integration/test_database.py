@@ -234,6 +234,7 @@ async def test_the_vector_index_changes_with_the_setting_and_results_stay(
     assert await ensure("ivfflat") == "built"
     assert await index_names(dsn) == {"memory_vectors_ivfflat": True}
     await check()
+    assert await found(service, "note 77", mode=SearchMode.SEMANTIC, top_k=10) == expected  # reads all of its ten lists
     assert await ensure("none") == "dropped"
     assert await ensure("none") == "kept"
     assert await index_names(dsn) == {}

@@ -75,7 +75,11 @@ _OCCURRED_AT = Field(
     description=f"When it happened (recency counts from here); {_NAIVE}. Absent: now.", examples=[_EXAMPLE_TIME]
 )
 _ExpiresAt = Annotated[
-    f.Instant | None, Field(description=f"After this it is forgotten; {_NAIVE}.", examples=["2027-01-01T00:00:00Z"])
+    f.Instant | None,
+    Field(
+        description=f"After this it is forgotten; {_NAIVE}. Told again: the later one, or none if one has none.",
+        examples=["2027-01-01T00:00:00Z"],
+    ),
 ]
 _Pinned = Annotated[f.Flag, Field(description="Exempt from forgetting.", examples=[False])]
 
@@ -209,7 +213,8 @@ class SearchIn(_Strict):
         SearchMode | None,
         Field(
             description="hybrid: meaning and words. semantic: meaning. keyword: words. "
-            "Absent: hybrid, or semantic when `alpha` is given.",
+            "Absent: hybrid, or semantic when `alpha` is given. Words of Chinese and Japanese are compared by pairs of "
+            "characters, so keyword alone does not find a single character within others.",
             examples=["hybrid"],
         ),
     ] = None

@@ -34,6 +34,7 @@ _SESSION = {
     "hnsw.ef_search": "300",
     "hnsw.max_scan_tuples": "60000",
     "ivfflat.iterative_scan": "relaxed_order",
+    "ivfflat.probes": "20",
     "ivfflat.max_probes": "1000",
 }
 
