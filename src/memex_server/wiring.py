@@ -17,6 +17,7 @@ from memex.protocol.errors import SetupError, Unavailable
 from .background import running
 from .embedding import LoadableEmbedder
 from .extractors import ServiceExtractor, model_at
+from .footprint import give_back
 from .ids import IdSource
 from .lifecycle_ports import Condenser
 from .llm.condenser import OpenAICondenser
@@ -48,6 +49,7 @@ _WATCH_S = 0.5
 _TIDY_S = 60.0
 _INDEX_S = 60.0
 _GAUGE_S = 5.0
+_GIVE_BACK_S = 30.0
 _RECALLS_S = 5.0
 _LAST_FLUSH_S = 2.0  # the end must not wait for a database that does not answer
 _LOG = logging.getLogger(__name__)
@@ -146,6 +148,7 @@ async def open_memex(
         await stack.enter_async_context(running("tidy", tidy, _TIDY_S))
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))
         await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
+        await stack.enter_async_context(running("footprint", partial(asyncio.to_thread, give_back), _GIVE_BACK_S))
         await stack.enter_async_context(running("recalls", service.flush_recalls, _RECALLS_S))
         if settings.lifecycle.summarization_enabled:
             interval_s = settings.lifecycle.summarization_interval_seconds

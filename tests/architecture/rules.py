@@ -68,6 +68,7 @@ _SERVER: dict[str, set[str]] = {
     "explain": {"ports", "signals", "ranking"},
     "ids": set(),
     "background": set(),
+    "footprint": set(),
     "access": set(),
     "checks": {"ports"},
     "indexing": {"ports"},
