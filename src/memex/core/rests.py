@@ -40,9 +40,8 @@ def rests(text: str, decision: Decision, near: Sequence[Neighbour], *, at: datet
         unlike = [one for one in others if one.memory not in alike]
         until = [end for end in (latest, decide_on(content, unlike, told).until) if end is not None]
         ending = min(until, key=lambda end: end.at, default=None)
-        if (
-            ending is not None and ending is latest
-        ):  # it may have stayed when another part ended, as a rest of that time
+        # It may have stayed when another part ended, as a rest of that time.
+        if ending is not None and ending is latest:
             ending = next((Ending(ending.at, m.id) for m in alike if starts(m) == ending.at), ending)
         lasts = ending is None or ending.at > since
         return Rest(of, content, since, ending) if lasts and not is_known else None

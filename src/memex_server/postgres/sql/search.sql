@@ -2,6 +2,10 @@
 -- that a scope of thousands of rows crosses as a handful of values. A key is the second half of a
 -- memory's id (its random half), enough to join the columns of one scope.
 
+-- fragment: kept
+-- Of the rows n, in their order, those that match; each is looked at only when it is asked for (LIMIT 1).
+CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+
 -- fragment: matching
 -- What may be found: $1 shard, $2 tenant, $3 user, $4 agent, $5 type, $6 tags, $7 metadata contained,
 -- $8 metadata path, $9 its variables, $10 from, $11 to, $12 valid at, $13 known by (null: whenever),
@@ -108,14 +112,14 @@ SELECT DISTINCT id, turn FROM (
     (SELECT kept.id, kept.turn
      FROM (SELECT v.shard, v.memory_id FROM memory_vectors v WHERE v.indexed
            ORDER BY v.embedding <#> $15::halfvec OFFSET 0) n
-     CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+     {kept}
      WHERE n.shard = $1 AND EXISTS (SELECT FROM memory_vectors v WHERE v.indexed AND v.shard = $1)
      LIMIT $16)
     UNION ALL
     (SELECT kept.id, kept.turn
      FROM (SELECT v.memory_id FROM memory_vectors v WHERE NOT v.indexed AND v.shard = $1
            ORDER BY (v.embedding <#> $15::halfvec) + 0 OFFSET 0) n
-     CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+     {kept}
      LIMIT $16)) found
 
 -- name: nearest_exact
@@ -124,7 +128,7 @@ SELECT DISTINCT id, turn FROM (
     SELECT kept.id, kept.turn
     FROM (SELECT v.memory_id FROM memory_vectors v WHERE v.shard = $1
           ORDER BY (v.embedding <#> $15::halfvec) + 0 OFFSET 0) n
-    CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+    {kept}
     LIMIT $16) found
 
 -- name: term_frequencies
@@ -141,7 +145,7 @@ FROM (SELECT t.memory_id, sum(q.weight * t.tf / (t.tf + 1.2::float8)) AS score
       JOIN memory_terms t ON t.shard = $1 AND t.term = q.term
       GROUP BY t.memory_id
       ORDER BY score DESC OFFSET 0) n
-CROSS JOIN LATERAL (SELECT {turn} FROM memories m WHERE m.id = n.memory_id AND {matching} LIMIT 1) kept
+{kept}
 LIMIT $17
 
 -- name: beside
