@@ -1,4 +1,8 @@
-"""The command line of memex. The service's parts are imported only by the commands that need them."""
+"""The command line of memex.
+
+The service's parts are imported only by the commands that need them, and the commands only when they are asked
+for: Hermes imports this file whenever it loads the plugin.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ._version import __version__
-from .commands.changes import add_change_commands
-from .commands.memories import add_memory_commands
-from .commands.options import EXIT_STATUSES, exit_status
-from .commands.status import add_status_command
-from .commands.transfer import add_transfer_commands
-from .connect.commands import add_commands
-from .connect.doctor import Finding
 from .protocol.errors import MemexError, SetupError
+
+if TYPE_CHECKING:
+    from .connect.doctor import Finding
 
 __all__ = ["main", "make_parser", "memex_command", "register_cli"]
 
@@ -41,6 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
+    from .commands.changes import add_change_commands
+    from .commands.memories import add_memory_commands
+    from .commands.options import EXIT_STATUSES
+    from .commands.status import add_status_command
+    from .commands.transfer import add_transfer_commands
+    from .connect.commands import add_commands
+    from .hermes.commands import add_extract
+
     parser = argparse.ArgumentParser(
         prog="memex",
         description="One long-term memory for AI agents, on your own machine.",
@@ -92,8 +100,6 @@ def make_parser() -> argparse.ArgumentParser:
     add_transfer_commands(commands, os.environ)
     add_status_command(commands, os.environ)
     add_commands(commands, os.environ, _service_findings)
-    from .hermes.commands import add_extract
-
     add_extract(commands)
     return parser
 
@@ -115,11 +121,15 @@ def memex_command(options: argparse.Namespace) -> int:
 
 def _told(error: MemexError | OSError) -> int:
     """Print an error as one line; a file that cannot be read or written is nothing to show a traceback for."""
+    from .commands.options import exit_status
+
     print(f"memex: {error}", file=sys.stderr)
     return exit_status(error) if isinstance(error, MemexError) else 1
 
 
 def _service_findings() -> list[Finding]:
+    from .connect.doctor import Finding
+
     try:
         _need_server()
     except SetupError as e:
