@@ -19,6 +19,7 @@ from memex.core.scoring import idf
 
 from ..ports import Candidates, Fetched, Query, Scope
 from .columns import unpack
+from .frequencies import TermCounts
 from .pool import Database
 from .queries import load
 from .rows import to_memory
@@ -32,8 +33,6 @@ _MAX_SIZES = 100_000
 _OVERFETCH = 10
 _LEAST_FETCH = 100
 _NEWEST = 50
-_DF_CAP = 50_000
-_COMMON_DF = 1_000
 # Rare terms first, until this many postings are read: the rest are too common to select by.
 _POSTINGS_BUDGET = 8_000
 K = TypeVar("K")
@@ -48,7 +47,7 @@ class _Size:
 class Searcher:
     """Runs the statements of a search.
 
-    It keeps what it lately saw of the sizes of scopes, of terms and of filters, and snapshots of
+    It keeps what it lately saw of the sizes of scopes and of filters, and snapshots of
     scopes that are searched again and again without a change in between; a snapshot is used only
     after the database confirmed that the scope has not changed since.
     """
@@ -58,9 +57,13 @@ class Searcher:
         self._exact_limit = exact_scope_limit
         self._sql = load("search")
         self._sizes: dict[int, _Size] = {}
-        self._common: dict[tuple[int, int], _Size] = {}
         self._wide: dict[tuple[int, str], _Size] = {}
         self._snapshots = SnapshotCache(snapshot_bytes)
+        self._counts = TermCounts(database)
+
+    async def count_terms(self) -> None:
+        """Count in advance what searches of large scopes need to know of their terms. Raises Unavailable."""
+        await self._counts.count_due()
 
     async def scope(self, user_id: str, terms: Sequence[int]) -> Scope:
         """Return the version of a user's scope (0 while it has had no memory), and its speakers among the terms.
@@ -170,9 +173,9 @@ class Searcher:
             return [], {}
         shard = matching[0]
         async with self._db.connection() as connection:
-            df = await self._frequencies(connection, shard, terms)
-            picked = _selective(df)
             n_docs = max(self._sizes[shard].rows, 1)
+            df = await self._counts.of(connection, shard, terms, n_docs)
+            picked = _selective(df)
             weights = [idf(df[term], n_docs) for term in picked]
             return await connection.fetch(self._sql["by_words"], *matching, picked, weights, wanted), df
 
@@ -180,19 +183,6 @@ class Searcher:
         async with self._db.connection() as connection:
             rows: list[Any] = await connection.fetch(self._sql[statement], *arguments)
         return rows
-
-    async def _frequencies(self, connection: Any, shard: int, terms: list[int]) -> dict[int, int]:
-        """Return document frequencies; those of common terms may be minutes old, as counting them takes long."""
-        now = time.monotonic()
-        known = {term: self._common.get((shard, term)) for term in terms}
-        df = {term: size.rows for term, size in known.items() if size and now - size.at_s <= _LARGE_LIFE_S}
-        rest = [term for term in terms if term not in df]
-        if rest:
-            for row in await connection.fetch(self._sql["term_frequencies"], shard, rest, _DF_CAP):
-                df[row["term"]] = row["df"]
-                if row["df"] >= _COMMON_DF:
-                    _remember(self._common, (shard, row["term"]), _Size(row["df"], now))
-        return df
 
     async def _size(self, shard: int) -> int:
         known = self._sizes.get(shard)

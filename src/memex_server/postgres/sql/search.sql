@@ -137,6 +137,10 @@ SELECT q.term, (SELECT count(*) FROM (
            SELECT FROM memory_terms t WHERE t.shard = $1 AND t.term = q.term LIMIT $3) counted) AS df
 FROM unnest($2::bigint[]) q (term)
 
+-- name: common_terms
+-- Those terms of the scope that have $2 postings or more.
+SELECT t.term, count(*) AS df FROM memory_terms t WHERE t.shard = $1 GROUP BY t.term HAVING count(*) >= $2
+
 -- name: by_words
 -- Up to $17 memories that match, by the weight ($16) of the terms ($15) that they hold.
 SELECT kept.id, kept.turn
