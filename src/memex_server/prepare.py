@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 
 from memex.protocol.errors import SetupError
@@ -19,6 +21,8 @@ def prepare(settings: Settings) -> None:
         settings.data_path.mkdir(parents=True, exist_ok=True)
     except OSError as e:
         raise SetupError(f"cannot make the data directory {settings.data_path}: {e.strerror}") from e
+    if not os.access(settings.data_path, os.R_OK | os.W_OK | os.X_OK):
+        raise SetupError(f"cannot use the data directory {settings.data_path}: {os.strerror(errno.EACCES)}")
     ensure_model(settings.embedding, data_path=settings.data_path, progress=_progress)
 
 

@@ -152,7 +152,7 @@ async def test_a_wrong_password_or_database_is_said_in_one_line(
     served.start(wait=False)
     assert served.wait_end() == 1
     (line,) = served.stderr().splitlines()
-    assert ("InvalidCatalogName" if user == _ROLE else "InvalidPassword") in line
+    assert ("no database of this name" if user == _ROLE else "no such role, or not its password") in line
     assert f"127.0.0.1:{own.port}/{database}" in line
     assert "hunter2" not in line
 

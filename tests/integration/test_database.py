@@ -184,11 +184,19 @@ def test_where_a_dsn_points_to_is_shown(dsn: str, shown: str) -> None:
     assert safe_dsn(dsn) == shown
 
 
-@pytest.mark.parametrize("change", [("postgres@", "nobody_here@"), ("/memex_test", "/no_such_database")])
-async def test_a_database_that_refuses_memex_is_an_outage_that_says_so(dsn: str, change: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("postgres@", "nobody_here@"), "refuses memex: no such role, or not its password"),
+        (("/memex_test", "/no_such_database"), "no database of this name"),
+    ],
+)
+async def test_a_database_that_refuses_memex_is_an_outage_that_says_so(
+    dsn: str, change: tuple[str, str], said: str
+) -> None:
     wrong = dsn.replace(*change, 1)
     assert wrong != dsn
-    with pytest.raises(Unavailable, match="refuses"):
+    with pytest.raises(Unavailable, match=said):
         await prepare_database(wrong, CARD)
 
 

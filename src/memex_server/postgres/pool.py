@@ -66,8 +66,10 @@ def translated() -> Iterator[None]:
         yield
     except MemexError:
         raise
-    except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError) as e:
-        raise Unavailable(f"the database refuses memex: {type(e).__name__}", retry_after_s=5) from e
+    except asyncpg.InvalidAuthorizationSpecificationError as e:
+        raise Unavailable("the database refuses memex: no such role, or not its password", retry_after_s=5) from e
+    except asyncpg.InvalidCatalogNameError as e:
+        raise Unavailable("the database server has no database of this name", retry_after_s=5) from e
     except asyncpg.TooManyConnectionsError as e:
         raise Unavailable("the database has no connection left", retry_after_s=1) from e
     except asyncpg.DiskFullError as e:
