@@ -7,7 +7,7 @@ from datetime import datetime
 
 from cachetools import TLRUCache
 
-from memex.core.memory import SearchRequest, SearchResult
+from memex.core.memory import SearchResult
 
 from .ports import Clock
 
@@ -20,7 +20,7 @@ _DAY_S = 86_400.0
 
 
 class Answers:
-    """Answers by request and version of the scope, the least lately used going first beyond `max_bytes`."""
+    """Answers by what was asked and version of the scope, the least lately used going first beyond `max_bytes`."""
 
     def __init__(self, clock: Clock, *, max_bytes: int) -> None:
         self._clock = clock
@@ -31,18 +31,18 @@ class Answers:
             getsizeof=lambda held: _size(held[2]),
         )
 
-    def get(self, request: SearchRequest, version: int) -> SearchResult | None:
+    def get(self, asked: str, version: int) -> SearchResult | None:
         """Return the answer to the same request at the same version, unless time has changed it."""
-        held = self._held.get(repr(request))
+        held = self._held.get(asked)
         if held is None or held[0] != version or not _valid(held[2], self._clock()):
             return None
         return held[2]
 
-    def put(self, request: SearchRequest, version: int, half_life_days: float, result: SearchResult) -> None:
+    def put(self, asked: str, version: int, half_life_days: float, result: SearchResult) -> None:
         """Hold an answer that was found at `version` or later."""
         life_s = min(_LIFE_S, half_life_days * _DAY_S * _DRIFT / math.log(2))
         if _size(result) <= self._held.maxsize:
-            self._held[repr(request)] = (version, life_s, result)
+            self._held[asked] = (version, life_s, result)
 
 
 def _size(result: SearchResult) -> int:

@@ -154,10 +154,11 @@ class MemoryService(Retracting, Forgetting):
             raise InvalidInput(str(e), field="metadata" if request.weights is None else "weights") from e
 
     async def _answered(self, request: SearchRequest, mode: SearchMode, weights: dict[str, float]) -> SearchResult:
-        names = [] if mode is SearchMode.KEYWORD else possible_names(request.query)
-        scope = await self._repo.scope(request.user_id, [term_hash(name) for name in names])
-        version = scope.version
-        result = self._answers.get(request, version)
+        possible = [] if mode is SearchMode.KEYWORD else possible_names(request.query)
+        names = {term_hash(name): name for name in possible}
+        scope = await self._repo.scope(request.user_id, list(names))
+        version, asked = scope.version, repr(request)
+        result = self._answers.get(asked, version)
         if result is None:
             now = self._clock()
             plan = Plan(
@@ -171,10 +172,10 @@ class MemoryService(Retracting, Forgetting):
                 or (self._fusion.half_life_days if mode is SearchMode.HYBRID else self._half_life_days),
                 now=utc(request.now) if request.now else now,
             )
-            about = without_names(request.query, {name for name in names if term_hash(name) in scope.speakers})
+            about = without_names(request.query, {names[speaker] for speaker in scope.speakers})
             result, settled = await self._find(request, plan, version, now, about)
             if settled:
-                self._answers.put(request, version, plan.half_life_days, result)
+                self._answers.put(asked, version, plan.half_life_days, result)
         self._recalls.note((hit.memory for hit in result.hits), self._clock())
         self._observer.operation("search", "found" if result.hits else "empty")
         return result
@@ -182,7 +183,7 @@ class MemoryService(Retracting, Forgetting):
     async def _find(
         self, request: SearchRequest, plan: Plan, version: int, now: datetime, about: str
     ) -> tuple[SearchResult, bool]:
-        """Return the answer, and whether it would be the same a moment later; `about` is what the vector is of."""
+        """Return the answer, and whether it would be the same a moment later; the vector is of `about`."""
         reranking = self._reranking if reranks(request, plan.mode) else None
         wanted = reranking.depth(request.top_k) if reranking else request.top_k
         started = time.perf_counter()

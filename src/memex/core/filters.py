@@ -54,6 +54,8 @@ def compile_metadata(filters: Mapping[str, Any]) -> MetadataQuery:
     Raises:
         ValueError: an unknown operator, a value that cannot be compared, or too many or too deep conditions.
     """
+    if not filters:
+        return MetadataQuery()
     reason = invalid_metadata_reason(filters)
     if reason is not None:
         raise ValueError(f"metadata filter {reason}")
