@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from uuid import UUID
+
 import numpy as np
 import pytest
 
@@ -86,6 +89,69 @@ async def test_filters_and_scores_are_those_of_the_database(database: Database, 
                 assert [hit.memory for hit in hits[:1]] == [hit.memory for hit in expected[:1]]
                 assert [hit.highlight for hit in hits[:1]] == [hit.highlight for hit in expected[:1]]
                 assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in expected], abs=2e-4)
+
+
+LONG = " ".join(f"Sentence {n} of a long page about gardens." for n in range(120))
+TEXTS = [
+    "green tea",
+    "普洱茶 很好喝",
+    "東京の寿司",
+    "Ann: I moved to Lisbon",
+    "Bo: where is Ann?",
+    "deploys on Friday 部署",
+    LONG,
+]
+
+
+async def answers(service: MemoryService, query: str) -> dict[UUID, tuple[float, str | None]]:
+    found = await service.search(SearchRequest(user_id="ann", query=query, top_k=50))
+    return {hit.memory.id: (hit.score, hit.highlight) for hit in found.hits}
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_after_any_series_of_changes_it_answers_as_the_database_does(
+    database: Database, clock: FrozenClock, seed: int
+) -> None:
+    plain, held = make_service(database, clock), make_service(database, clock, snapshot_bytes=HELD)
+    rng = random.Random(seed)
+    live: list[UUID] = []
+    gone: list[UUID] = []
+    for step in range(40):
+        clock.advance(seconds=1)
+        kind = rng.choice(["store", "store", "store", "patch", "delete", "restore", "purge", "batch"])
+        if kind == "store" or not live:
+            live.append((await plain.store(memory(f"{rng.choice(TEXTS)} {step}", session_id="s"))).memory.id)
+        elif kind == "batch":
+            items = await plain.store_batch([memory(f"{text} {step}") for text in TEXTS])
+            live += [item.stored.memory.id for item in items if item.stored]
+        elif kind == "patch":
+            await plain.patch(rng.choice(live), Patch(content=f"{rng.choice(TEXTS)} again {step}"))
+        elif kind == "restore" and gone:
+            live.append(gone.pop())
+            await plain.restore(live[-1])
+        else:
+            memory_id = live.pop(rng.randrange(len(live)))
+            await plain.delete(memory_id, purge=kind == "purge")
+            if kind != "purge":
+                gone.append(memory_id)
+        query = rng.choice(["tea 茶", "Ann Lisbon", "sentence 7 gardens", "東京"])
+        for _ in range(rng.randrange(3)):  # it is held from the second search on
+            await answers(held, query)
+        expected, got = await answers(plain, query), await answers(held, query)
+        assert got.keys() == expected.keys(), (step, kind)
+        for memory_id, (score, highlight) in expected.items():
+            assert got[memory_id][0] == pytest.approx(score, abs=2e-4), (step, kind)
+            assert got[memory_id][1] == highlight, (step, kind)
+
+
+async def test_what_has_no_room_is_let_go_and_found_still(database: Database, clock: FrozenClock) -> None:
+    service = make_service(database, clock, snapshot_bytes=1)
+    for user in ("ann", "bo"):
+        await store_all(service, [memory(f"tea of {user}", user_id=user)])
+    for _ in range(4):
+        for user in ("ann", "bo"):
+            found = await service.search(SearchRequest(user_id=user, query="tea"))
+            assert [hit.memory.content for hit in found.hits] == [f"tea of {user}"]
 
 
 def test_a_cache_of_no_bytes_holds_nothing() -> None:
