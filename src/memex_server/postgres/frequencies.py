@@ -12,7 +12,6 @@ __all__ = ["TermCounts"]
 
 _CAP = 50_000  # what is counted at most while a search waits
 _COMMON = 200
-_GROWN = 1.1  # by which factor a scope grows or shrinks until its common terms are counted again
 _MOST_SCOPES = 50
 
 
@@ -34,11 +33,11 @@ class TermCounts:
         self._due: dict[int, int] = {}
 
     async def of(self, connection: Any, shard: int, terms: Sequence[int], rows: int) -> dict[int, int]:
-        """Return the document frequencies of terms in a scope of about `rows` memories."""
+        """Return the document frequencies of terms in a scope that lately had `rows` memories."""
         common = self._common.get(shard)
         if common is None:
             common = self._remember(shard, _Common(0, {}))
-        if not common.rows / _GROWN <= rows <= common.rows * _GROWN:
+        if rows != common.rows:
             self._due[shard] = rows
         df = {term: common.df[term] for term in terms if term in common.df}
         rest = [term for term in terms if term not in df]
