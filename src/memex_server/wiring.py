@@ -48,7 +48,7 @@ _ANSWER_BYTES = 8_000_000
 _WATCH_S = 0.5
 _TIDY_S = 60.0
 _INDEX_S = 60.0
-_TERMS_S = 2.0
+_RECOUNT_S = 2.0
 _GAUGE_S = 5.0
 _GIVE_BACK_S = 30.0
 _RECALLS_S = 5.0
@@ -148,7 +148,7 @@ async def open_memex(
         )
         await stack.enter_async_context(running("tidy", tidy, _TIDY_S))
         await stack.enter_async_context(running("vector_index", index, _INDEX_S))
-        await stack.enter_async_context(running("terms", repo.count_terms, _TERMS_S))
+        await stack.enter_async_context(running("recount", repo.recount, _RECOUNT_S))
         await stack.enter_async_context(running("gauge", gauge, _GAUGE_S))
         await stack.enter_async_context(running("footprint", partial(asyncio.to_thread, give_back), _GIVE_BACK_S))
         await stack.enter_async_context(running("recalls", service.flush_recalls, _RECALLS_S))

@@ -1,4 +1,4 @@
-"""Common terms of a large scope are counted beside the searches, and again when the scope has changed."""
+"""What searches of a large scope go by is counted beside them, and again when the scope has changed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from memex.core.text import term_hash
 from memex.testing import FrozenClock
 from memex_server.ids import IdSource
 from memex_server.ports import IndexEntry, PreparedMemory
+from memex_server.postgres import search
 from memex_server.postgres.frequencies import TermCounts
 from memex_server.postgres.pool import Database
 from memex_server.postgres.repo import PostgresRepo
+from memex_server.postgres.search import Searcher
 from memex_server.testing import HashingEmbedder
 from tests.integration.support import make_service, memory, store_all
 
@@ -86,8 +88,22 @@ async def test_the_same_is_found_before_and_after_counting(database: Database, c
     await store_all(service, [memory(text) for text in ("部署 on Friday", "寿司 in 東京", "green tea")])
     request = SearchRequest(user_id="ann", query="部署 東京 tea")
     before = await service.search(request)
-    await service._repo.count_terms()  # type: ignore[attr-defined]
+    await service._repo.recount()  # type: ignore[attr-defined]
 
     assert [(hit.memory.id, hit.score) for hit in (await service.search(request)).hits] == [
         (hit.memory.id, hit.score) for hit in before.hits
     ]
+
+
+async def test_the_size_of_a_large_scope_is_counted_again_beside_its_searches(
+    database: Database, clock: FrozenClock, shard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_LARGE_LIFE_S", -1.0)
+    searcher = Searcher(database, exact_scope_limit=10, snapshot_bytes=0)
+    await fill(database, 0, 30)
+    assert await searcher._size(shard) == 30
+    await fill(database, 30, 10)
+
+    assert await searcher._size(shard) == 30
+    await searcher.recount()
+    assert await searcher._size(shard) == 40

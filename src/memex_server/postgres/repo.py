@@ -114,9 +114,9 @@ class PostgresRepo:
         """See the port."""
         return await self._searcher.fetch(query, ids, passages)
 
-    async def count_terms(self) -> None:
-        """Count in advance what searches of large scopes need to know of their terms. Raises Unavailable."""
-        await self._searcher.count_terms()
+    async def recount(self) -> None:
+        """Count what searches of large scopes go by, beside them. Raises Unavailable."""
+        await self._searcher.recount()
 
     async def registered(self, query: Query, keys: Sequence[str], limit: int) -> list[tuple[UUID, frozenset[str]]]:
         """Return memories that match and are registered under some of `keys`, and under which."""

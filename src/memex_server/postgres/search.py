@@ -28,7 +28,7 @@ from .snapshot import Snapshot, SnapshotCache
 __all__ = ["Searcher"]
 
 _SIZE_LIFE_S = 60.0  # a scope's size only chooses the plan, so it may be this old
-_LARGE_LIFE_S = 600.0  # what is large takes long to count, and does not soon become small
+_LARGE_LIFE_S = 600.0  # what is large is counted beside the searches, and does not soon become small
 _MAX_SIZES = 100_000
 _OVERFETCH = 10
 _LEAST_FETCH = 100
@@ -57,12 +57,15 @@ class Searcher:
         self._exact_limit = exact_scope_limit
         self._sql = load("search")
         self._sizes: dict[int, _Size] = {}
+        self._to_count: set[int] = set()
         self._wide: dict[tuple[int, str], _Size] = {}
         self._snapshots = SnapshotCache(snapshot_bytes)
         self._counts = TermCounts(database)
 
-    async def count_terms(self) -> None:
-        """Count in advance what searches of large scopes need to know of their terms. Raises Unavailable."""
+    async def recount(self) -> None:
+        """Count what searches of large scopes go by, and what takes too long to count in them. Raises Unavailable."""
+        while self._to_count:
+            await self._count(self._to_count.pop())
         await self._counts.count_due()
 
     async def scope(self, user_id: str, terms: Sequence[int]) -> Scope:
@@ -186,13 +189,21 @@ class Searcher:
 
     async def _size(self, shard: int) -> int:
         known = self._sizes.get(shard)
-        now = time.monotonic()
-        large = known is not None and known.rows > 2 * self._exact_limit
-        if known is None or now - known.at_s > (_LARGE_LIFE_S if large else _SIZE_LIFE_S):
-            async with self._db.connection() as connection:
-                known = _Size(await connection.fetchval(self._sql["scope_size"], shard), now)
-            _remember(self._sizes, shard, known)
-        return known.rows
+        if known is not None:
+            age_s = time.monotonic() - known.at_s
+            if known.rows > 2 * self._exact_limit:
+                if age_s > _LARGE_LIFE_S:
+                    self._to_count.add(shard)
+                return known.rows
+            if age_s <= _SIZE_LIFE_S:
+                return known.rows
+        return await self._count(shard)
+
+    async def _count(self, shard: int) -> int:
+        async with self._db.connection() as connection:
+            rows: int = await connection.fetchval(self._sql["scope_size"], shard)
+        _remember(self._sizes, shard, _Size(rows, time.monotonic()))
+        return rows
 
     async def registered(self, query: Query, keys: Sequence[str], limit: int) -> list[tuple[UUID, frozenset[str]]]:
         """Return memories that match and are registered under some of `keys`, and under which. Raises Unavailable."""
