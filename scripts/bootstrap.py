@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,8 +62,7 @@ def prepare(root: Path) -> bool:
             done = {}
         python = venv / "bin" / "python"
         if done.get("packages") != wanted["packages"]:
-            _say("installing the locked packages (a minute or two the first time)")
-            _pip(python, root, "--no-deps", "--require-hashes", "-r", "requirements.lock")  # the lock names all of them
+            _install(python, root)
             done = {"python": wanted["python"], "packages": wanted["packages"]}
             _write(venv, done)
         _say("installing memex from this checkout")
@@ -134,18 +134,51 @@ def _create(venv: Path) -> None:
         raise SetupFailed(f"cannot create .venv:\n{made.stdout}{made.stderr}".rstrip())
 
 
+def _install(python: Path, root: Path) -> None:
+    """Install the locked packages: by uv, or where that cannot be, by pip, which takes minutes instead of seconds."""
+    lock = ["--no-deps", "--require-hashes", "-r"]  # it names all packages
+    if not _own_index(python):
+        _say("installing the locked packages")
+        own = root / ".venv" / "uv.lock"
+        own.write_text(_pinned("uv", (root / "requirements.lock").read_text(encoding="utf-8")), encoding="utf-8")
+        compiled = ["--compile-bytecode"] if sys.dont_write_bytecode else []
+        uv: list[str | Path] = [python, "-m", "uv", "pip", "install", "-q", "--python", python, *compiled]
+        try:
+            _pip(python, root, "--only-binary", ":all:", *lock, own)
+            _run([*uv, *lock, "requirements.lock"], root, UV_HTTP_TIMEOUT="20")
+        except SetupFailed as error:
+            _say(f"{error}; pip does it instead")
+        else:
+            return
+    _say("installing the locked packages with pip (a minute or two)")
+    _pip(python, root, *lock, "requirements.lock")
+
+
+def _own_index(python: Path) -> bool:
+    """Whether pip is told to look elsewhere than on PyPI, of which uv knows nothing."""
+    told = subprocess.run([python, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False)
+    return re.search(r"\.(index-url|no-index)=", told.stdout) is not None
+
+
+def _pinned(name: str, lock: str) -> str:
+    found = re.search(rf"^{name}==(.*\\\n)*.*\n", lock, re.MULTILINE)
+    return found[0] if found else ""
+
+
 def _pip(python: Path, root: Path, *arguments: str | Path) -> None:
-    command = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *arguments]
+    # Python compiles what is imported, once; to compile all that is installed takes as long as to install it.
+    lazily = [] if sys.dont_write_bytecode else ["--no-compile"]
+    _run([python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", *arguments, *lazily], root)
+
+
+def _run(command: list[str | Path], root: Path, **settings: str) -> None:
     # PYTHONPATH would let packages of another environment count as installed.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         env["PIP_ROOT_USER_ACTION"] = "ignore"
-    if not sys.dont_write_bytecode:
-        # Python compiles what is imported, once; to compile all that is installed takes as long as to install it.
-        command.append("--no-compile")
-    done = subprocess.run(command, cwd=root, env=env, check=False)
+    done = subprocess.run(command, cwd=root, env={**env, **settings}, check=False)
     if done.returncode != 0:
-        raise SetupFailed(f"pip ended with code {done.returncode}; its message is above")
+        raise SetupFailed(f"{command[2]} ended with code {done.returncode}; its message is above")
 
 
 def _say(text: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.bootstrap import digest
+from scripts.bootstrap import _own_index, _pinned, digest
 
 
 @pytest.fixture
@@ -48,6 +48,35 @@ def test_another_python_or_another_place_renews_too(bare_checkout: Path) -> None
     assert digest(bare_checkout, "3.12")["python"] != before["python"]
     moved = bare_checkout.rename(bare_checkout.with_name("moved"))
     assert digest(moved, "3.11")["project"] != before["project"]
+
+
+def test_uv_is_found_in_the_lock_with_its_hashes(checkout: Path) -> None:
+    lock = (checkout / "requirements.lock").read_text(encoding="utf-8")
+    first, *hashes = _pinned("uv", lock).splitlines()
+    assert first.startswith("uv==")
+    assert hashes
+    assert all(line.lstrip().startswith("--hash=sha256:") for line in hashes if "# via" not in line)
+    assert _pinned("nonesuch", lock) == ""
+
+
+@pytest.mark.parametrize(
+    ("config", "own"),
+    [
+        ("", False),
+        ("[global]\ntimeout = 60\nextra-index-url = https://more.example/simple\n", False),
+        ("[global]\nindex-url = https://mirror.example/simple\n", True),
+        ("[install]\nno-index = true\n", True),
+    ],
+)
+def test_an_index_of_ones_own_is_left_to_pip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, own: bool
+) -> None:
+    (tmp_path / "pip.conf").write_text(config, encoding="utf-8")
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+    assert _own_index(Path(sys.executable)) is own
 
 
 def test_a_python_without_ensurepip_is_told_which_package_to_install(bare_checkout: Path) -> None:
