@@ -7,8 +7,9 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
+from memex.core.coexistence import stood_beside
 from memex.core.ending import what_returns, what_stays
-from memex.core.lifecycle import Ending, starts
+from memex.core.lifecycle import Ending, Neighbour, starts
 from memex.core.memory import Memory, MemoryType, as_new
 from memex.core.reading import Statement
 from memex.core.reclaiming import reclaims_any
@@ -140,7 +141,7 @@ class Retracting(Gate):
     async def restore(
         self, memory_id: UUID, *, user_id: str | None = None, agent_id: str | None = None, actor: str | None = None
     ) -> Memory:
-        """Bring a deleted memory back, unless something that was not current before it was deleted says otherwise.
+        """Bring a deleted memory back, unless something that was not there beside it says otherwise.
 
         What is over, as something that is gone by now had superseded it, is current again in the same way.
 
@@ -189,14 +190,28 @@ class Retracting(Gate):
                     f"memory {other.id} holds the same text in this scope already", existing_id=str(other.id)
                 )
         near = [one for one in near if memory.deleted_at is None or one.memory.updated_at >= memory.deleted_at]
+        while dispute := self._dispute(memory, near, since, to, now):
+            by, at = dispute
+            if not await self._stood_beside(memory, by):
+                raise Conflict(
+                    f"{by} says otherwise{at}: delete or retract it before {memory.id} is restored",
+                    existing_id=str(by),
+                )
+            near = [one for one in near if one.memory.id != by]
+
+    def _dispute(
+        self, memory: Memory, near: Sequence[Neighbour], since: datetime, to: datetime | None, now: datetime
+    ) -> tuple[UUID, str] | None:
+        """Return which of `near` says otherwise in the memory's time, and since when, in words."""
         decision = self._decision(memory.content, near, since, now=now)
         over = [*decision.over, *decision.parted]
         if decision.until is not None and (to is None or decision.until.at < to):
-            at, by = f" since {decision.until.at.isoformat(timespec='seconds')}", decision.until.by
-        elif over:
-            at, by = "", over[0].id
-        else:
-            return
-        raise Conflict(
-            f"{by} says otherwise{at}: delete or retract it before {memory.id} is restored", existing_id=str(by)
-        )
+            return decision.until.by, f" since {decision.until.at.isoformat(timespec='seconds')}"
+        return (over[0].id, "") if over else None
+
+    async def _stood_beside(self, memory: Memory, other: UUID) -> bool:
+        """Whether a deleted memory and another were there together, so that both may be there again."""
+        if memory.deleted_at is None:
+            return False
+        mine, its = [await self._repo.history(i, user_id=None, agent_id=None) for i in (memory.id, other)]
+        return stood_beside(mine, its)

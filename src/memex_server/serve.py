@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["application", "serve"]
 
 _LOG = logging.getLogger(__name__)
+_KEEP_ALIVE_S = 75  # longer than clients keep an idle connection, or one is closed just as it is used again
 _GRACE_S = 6  # requests in flight may finish; with the database's stop the whole stays below 10 s
 _END_S = 9.5  # a worker that has not ended by then is killed
 _START_S = 120
@@ -101,6 +102,7 @@ def _config(mcp_port: int) -> uvicorn.Config:
         lifespan="on",
         access_log=False,
         log_config=None,
+        timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_GRACE_S,
         backlog=4096,
     )

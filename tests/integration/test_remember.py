@@ -374,14 +374,53 @@ async def test_two_memories_cannot_both_be_restored_into_one(real: MemoryService
         await real.undo_retraction(first.id)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("I live in Oslo.", "I live in Bergen."),
-        ("我住在北京", "我住在上海"),
-        ("東京に住んでいます", "札幌に住んでいます"),
-    ],
-)
+PLACES = [
+    ("I live in Oslo.", "I live in Bergen."),
+    ("我住在北京", "我住在上海"),
+    ("東京に住んでいます", "札幌に住んでいます"),
+]
+
+
+@pytest.mark.parametrize("texts", PLACES)
+async def test_what_stood_beside_each_other_comes_back_in_any_order(
+    real: MemoryService, clock: FrozenClock, texts: tuple[str, str]
+) -> None:
+    ids = []
+    for text in texts:  # past the gate, which would let the second end the first
+        clock.advance(days=1)
+        ids.append((await real.store(memory(text, memory_type=MemoryType.SEMANTIC))).memory.id)
+    for order in (ids, ids[::-1]):
+        for memory_id in ids:
+            clock.advance(days=1)
+            await real.delete(memory_id)
+        for memory_id in order:
+            clock.advance(days=1)
+            await real.restore(memory_id)
+        assert sorted(await all_listed(real)) == sorted(texts)
+    clock.advance(days=1)
+    await real.delete_scope(user_id="ann")
+    clock.advance(days=1)
+    for memory_id in ids[::-1]:
+        await real.restore(memory_id)
+    assert sorted(await all_listed(real)) == sorted(texts)
+
+
+@pytest.mark.parametrize("texts", PLACES)
+async def test_what_was_never_beside_a_deleted_memory_keeps_it_away(
+    real: MemoryService, clock: FrozenClock, texts: tuple[str, str]
+) -> None:
+    first = (await real.store(memory(texts[0], memory_type=MemoryType.SEMANTIC))).memory.id
+    clock.advance(days=1)
+    await real.delete(first)
+    clock.advance(days=1)
+    second = (await real.store(memory(texts[1], memory_type=MemoryType.SEMANTIC))).memory.id
+    clock.advance(days=1)
+    with pytest.raises(Conflict) as refused:
+        await real.restore(first)
+    assert refused.value.existing_id == str(second)
+
+
+@pytest.mark.parametrize(("old", "new"), PLACES)
 async def test_what_a_correction_had_ended_ends_again_when_its_retraction_is_undone(
     real: MemoryService, old: str, new: str
 ) -> None:
