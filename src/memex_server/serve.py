@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import json
 import logging
 import multiprocessing
@@ -17,12 +16,12 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -31,14 +30,11 @@ from memex import __version__
 from memex.protocol.errors import MemexError, SetupError
 
 from .access import Access, is_loopback
+from .late import LateMcp, loaded
 from .logs import configure_logging
-from .mcp.messages import INTERNAL_ERROR, error_message
 from .metrics import MULTIPROC_ENV, Metrics, forget_worker, prepare_multiprocess
 from .prepare import open_embedder, prepare
 from .settings import Settings, from_env
-
-if TYPE_CHECKING:
-    from .service import MemoryService
 
 __all__ = ["application", "serve"]
 
@@ -49,7 +45,6 @@ _END_S = 9.5  # a worker that has not ended by then is killed
 _START_S = 120
 _WATCH_S = 0.2
 _RESTART_S = 1.0
-_MCP_AFTER_S = 10
 
 _MALFORMED = {
     "type": "about:blank",
@@ -231,23 +226,21 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
         uvicorn_log.setLevel(logging.WARNING)
         uvicorn_log.addFilter(lambda record: not record.getMessage().startswith("Application startup failed"))
         self._rest: Any = None
-        self._mcp: asyncio.Future[Any]
-        self._mcp_called: asyncio.Event
+        self._mcp: LateMcp
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one request, or the life of the process."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["server"][1] == self._mcp_port:
-            self._mcp_called.set()
-            await (await asyncio.shield(self._mcp))(scope, receive, send)
+            await self._mcp(scope, receive, send)
         else:
+            self._mcp.rest_called()
             await self._rest(scope, receive, send)
 
     async def _live(self, receive: Any, send: Any) -> None:
         await receive()
-        self._mcp = asyncio.get_running_loop().create_future()
-        self._mcp_called = asyncio.Event()
+        self._mcp = LateMcp()
         try:
             async with contextlib.AsyncExitStack() as stack:
                 metrics = Metrics()
@@ -258,13 +251,13 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
                 loading = asyncio.ensure_future(embedder.load())
                 # its failure is told by `open_memex`, which waits for it too
                 stack.push_async_callback(partial(asyncio.gather, loading, return_exceptions=True))
-                wiring = await _loaded("wiring")
-                rest = asyncio.ensure_future(_loaded("http.app"))
+                wiring = await loaded("wiring")
+                rest = asyncio.ensure_future(loaded("http.app"))
                 memex = wiring.open_memex(self._settings, metrics=metrics, embedder=embedder)
                 service = await stack.enter_async_context(memex)
                 access = Access(self._settings.server.api_token)
                 self._rest = (await rest).create_app(service, self._settings, metrics, access=access)
-                await stack.enter_async_context(self._serving_mcp(service, access))
+                await stack.enter_async_context(self._mcp.serving(service, self._settings, access))
                 _LOG.info("ready", extra={"action": "ready", "pid": os.getpid()})
                 await send({"type": "lifespan.startup.complete"})
                 await receive()
@@ -275,74 +268,6 @@ class application:  # noqa: N801 - uvicorn calls it as a factory of the ASGI app
             await send({"type": "lifespan.startup.failed"})
             return
         await send({"type": "lifespan.shutdown.complete"})
-
-    @contextlib.asynccontextmanager
-    async def _serving_mcp(self, service: MemoryService, access: Access) -> AsyncIterator[None]:
-        end = asyncio.Event()
-
-        async def live() -> None:
-            try:
-                # Its imports take a second of the process, which the first requests of REST would share. A call of
-                # MCP that is early begins them at once, and waits for them.
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_MCP_AFTER_S):
-                        await self._mcp_called.wait()
-                mcp = await _loaded("mcp.http")
-                app = mcp.McpApp(mcp.build_for(service, self._settings), self._settings, access=access)
-                async with app.running():
-                    self._mcp.set_result(app)
-                    await end.wait()
-            except Exception as e:  # noqa: BLE001 - whatever it is, callers are told
-                # REST goes on, and so does the process: one that ended would only be started again, in vain.
-                _LOG.error("MCP cannot be served", extra={"action": "mcp.failed"}, exc_info=e)
-                if not self._mcp.done():
-                    self._mcp.set_result(partial(_unserved, f"{type(e).__name__}: {e}"))
-
-        # In a task of its own: what the SDK enters has to be left by the same task.
-        living = asyncio.create_task(live())
-        try:
-            yield
-        finally:
-            end.set()
-            if not self._mcp.done():
-                living.cancel()  # still being loaded, and nobody waits for it any more
-            await asyncio.wait([living])
-
-
-async def _unserved(reason: str, _scope: Any, _receive: Any, send: Any) -> None:
-    """Answer a call of MCP, which could not be loaded."""
-    message = f"MCP cannot be served: {reason}; install memex[server] again, `memex doctor` says more"
-    body = json.dumps(error_message(INTERNAL_ERROR, message)).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-async def _loaded(face: str) -> Any:
-    loop = asyncio.get_running_loop()
-    loaded: asyncio.Future[Any] = loop.create_future()
-
-    def tell(result: Any, error: BaseException | None) -> None:
-        if loaded.cancelled():
-            return
-        if error is None:
-            loaded.set_result(result)
-        else:
-            loaded.set_exception(error)
-
-    def load() -> None:
-        result, error = None, None
-        try:
-            result = importlib.import_module(f"memex_server.{face}")
-        except BaseException as e:  # noqa: BLE001 - whoever waits gets it
-            error = e
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the service has ended meanwhile
-            loop.call_soon_threadsafe(tell, result, error)
-
-    # No thread of the loop's own, whose end would be waited for while the loop still closes things; and no daemon:
-    # what is cut off within the import of a native library tells of a panic, below the line that says what is wrong.
-    threading.Thread(target=load).start()
-    return await loaded
 
 
 def _bind(host: str, port: int, setting: str) -> socket.socket:

@@ -94,7 +94,7 @@ _SERVER: dict[str, set[str]] = {
 }
 # The composition root, and the commands that call it.
 _SERVER_ROOT = {
-    "wiring", "extractors", "reembed", "work", "prepare", "serve", "stdio", "doctor", "testing", "__main__",
+    "wiring", "extractors", "reembed", "work", "prepare", "late", "serve", "stdio", "doctor", "testing", "__main__",
 }  # fmt: skip
 # Everything of the server builds on these parts of memex only.
 _SERVER_FROM_MEMEX = {"core", "protocol", "config", "_version"}

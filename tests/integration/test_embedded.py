@@ -21,7 +21,8 @@ from memex.testing import FrozenClock
 from memex_server.postgres.embedded import EmbeddedServer
 from memex_server.postgres.migrate import prepare_database
 from memex_server.testing import HashingEmbedder
-from tests.integration.support import found, make_service, memory, opened, value
+from tests.acceptance.served import until
+from tests.integration.support import found, make_service, memory, opened, query, value
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -108,6 +109,29 @@ def test_two_handles_share_one_server_and_the_last_one_stops_it(folder: Path) ->
     assert asyncio.run(value(again.dsn, "SELECT 1")) == 1
     again.release()
     assert not again.is_running()
+
+
+def test_what_was_in_memory_is_read_again_after_a_start(folder: Path) -> None:
+    blocks = (
+        "SELECT count(*) FROM pg_buffercache "
+        "WHERE relfilenode = pg_relation_filenode('filled') AND relforknumber = 0 AND reldatabase = "
+        "(SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    server = EmbeddedServer(folder)
+    server.acquire()
+    for statement in (
+        "CREATE EXTENSION pg_buffercache",
+        "CREATE TABLE filled AS SELECT n, repeat('笔记', 100) FROM generate_series(1, 2000) n",
+    ):
+        asyncio.run(query(server.dsn, statement))
+    held = asyncio.run(value(server.dsn, blocks))
+    assert held > 50
+    server.release()
+    server.acquire()
+    try:
+        until("the table is in memory again", lambda: asyncio.run(value(server.dsn, blocks)) == held, 30)
+    finally:
+        server.release()
 
 
 def test_a_killed_user_does_not_keep_the_server(folder: Path) -> None:

@@ -283,6 +283,8 @@ def _config(socket_dir: Path) -> str:
             # a vector index is built many times faster, and better, while all of it fits (1 KB a vector)
             f"maintenance_work_mem = {max(256, buffers_mib)}MB",
             "autovacuum_work_mem = 64MB",
+            # what was in memory at the last stop is read again, beside the first searches
+            "shared_preload_libraries = 'pg_prewarm'",
             # a scope may be new and large: plans must not be those of a minute ago
             "autovacuum_naptime = 15s",
             "max_wal_size = 2GB",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memex_server import serve
+from memex_server import late
 from memex_server.access import Access
 from memex_server.settings import from_env
 from tests.faces.fake_service import FakeService
@@ -22,23 +22,16 @@ class _Load:
 
     def __init__(self, failure: Exception | None = None) -> None:
         self.failure = failure
+        self.begun = asyncio.Event()
         self.may_end = asyncio.Event()
-        self._load = serve._loaded
+        self._load = late.loaded
 
     async def __call__(self, face: str) -> Any:
+        self.begun.set()
         await self.may_end.wait()
         if self.failure:
             raise self.failure
         return await self._load(face)
-
-
-def _application() -> Any:
-    app = object.__new__(serve.application)  # without its constructor, which reads the environment
-    app._mcp_port = _PORT
-    app._settings = from_env({})
-    app._mcp = asyncio.get_running_loop().create_future()
-    app._mcp_called = asyncio.Event()
-    return app
 
 
 async def _asked(app: Any) -> tuple[int, Any]:
@@ -61,9 +54,9 @@ async def _asked(app: Any) -> tuple[int, Any]:
 
 async def test_calls_that_come_early_wait_and_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     load = _Load()
-    monkeypatch.setattr(serve, "_loaded", load)
-    app = _application()
-    async with app._serving_mcp(FakeService().as_service(), Access()):
+    monkeypatch.setattr(late, "loaded", load)
+    app = late.LateMcp()
+    async with app.serving(FakeService().as_service(), from_env({}), Access()):
         early = [asyncio.create_task(_asked(app)) for _ in range(3)]
         assert not (await asyncio.wait(early, timeout=0.05))[0]
         load.may_end.set()
@@ -76,9 +69,9 @@ async def test_what_cannot_be_loaded_is_told_by_each_call(
 ) -> None:
     load = _Load(ImportError("No module named 'anyio'"))
     load.may_end.set()
-    monkeypatch.setattr(serve, "_loaded", load)
-    app = _application()
-    async with app._serving_mcp(FakeService().as_service(), Access()):
+    monkeypatch.setattr(late, "loaded", load)
+    app = late.LateMcp()
+    async with app.serving(FakeService().as_service(), from_env({}), Access()):
         for _ in range(2):
             status, answer = await _asked(app)
             assert status == 503
@@ -88,10 +81,25 @@ async def test_what_cannot_be_loaded_is_told_by_each_call(
 
 async def test_the_end_does_not_wait_for_what_is_still_loading(monkeypatch: pytest.MonkeyPatch) -> None:
     load = _Load()
-    monkeypatch.setattr(serve, "_loaded", load)
-    app = _application()
+    monkeypatch.setattr(late, "loaded", load)
+    app = late.LateMcp()
     async with asyncio.timeout(5) as limit:
-        async with app._serving_mcp(FakeService().as_service(), Access()):
+        async with app.serving(FakeService().as_service(), from_env({}), Access()):
             await asyncio.sleep(0)
     assert not limit.expired()
     assert not load.may_end.is_set()
+
+
+async def test_it_loads_once_rest_is_quiet_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    load = _Load()
+    monkeypatch.setattr(late, "loaded", load)
+    monkeypatch.setattr(late, "_QUIET_S", 0.05)
+    app = late.LateMcp()
+    now = asyncio.get_running_loop().time
+    async with asyncio.timeout(20), app.serving(FakeService().as_service(), from_env({}), Access()):
+        busy_until = now() + 6 * late._QUIET_S
+        while now() < busy_until:
+            app.rest_called()
+            await asyncio.sleep(0)
+        assert not load.begun.is_set()
+        await load.begun.wait()

@@ -182,9 +182,12 @@ ORDER BY cardinality(k.keys) DESC, m.occurred_at DESC, m.id LIMIT $16
 SELECT count(*) FROM memories WHERE shard = $1
 
 -- name: fetch
--- Whole rows for the best, if they still match, each with the span of its passage.
-SELECT m.*, v.start_char, v.end_char, (SELECT max(passage) FROM memory_vectors w
-                                       WHERE w.shard = $1 AND w.memory_id = m.id) AS last_passage
+-- Whole memories (without their terms, of which long ones have thousands) for the best, if they still match,
+-- each with the span of its passage.
+SELECT m.id, m.user_id, m.agent_id, m.session_id, m.memory_type, m.content, m.importance, m.tags, m.metadata, m.source,
+       m.pinned, m.occurrences, m.occurred_at, m.created_at, m.updated_at, m.valid_from, m.valid_to, m.superseded_by,
+       m.condensed_into, m.deleted_at, m.expires_at, m.sources, m.told_at, v.start_char, v.end_char,
+       (SELECT max(passage) FROM memory_vectors w WHERE w.shard = $1 AND w.memory_id = m.id) AS last_passage
 FROM unnest($15::uuid[], $16::smallint[]) c (id, passage)
 CROSS JOIN LATERAL (SELECT * FROM memories m WHERE m.id = c.id AND {matching} LIMIT 1) m
 LEFT JOIN memory_vectors v ON v.shard = $1 AND v.memory_id = c.id AND v.passage = c.passage
