@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..ports import Candidates, Query
 
-__all__ = ["Join", "column", "micros", "seconds", "unpack"]
+__all__ = ["Join", "column", "held_terms", "micros", "seconds", "unpack"]
 
 _POSTGRES_EPOCH_S = 946_684_800  # 2000-01-01, from which PostgreSQL counts microseconds
 _NOTHING = b""
@@ -72,6 +72,32 @@ def unpack(
         n_docs=counted[1],
         complete=complete,
     )
+
+
+def held_terms(row: Mapping[str, Any], terms: Sequence[int]) -> dict[str, bytes]:
+    """Return the columns of terms that `unpack` takes, out of the statement `chosen_terms`."""
+    lengths = column(row["short_lengths"], ">i4").astype(np.int64)
+    found = _elements(row["short_terms"], lengths, ">i8")
+    asked = np.isin(found.astype(np.int64), np.asarray(terms, np.int64))
+    short = {
+        "term_keys": np.repeat(column(row["short_keys"], ">i8"), lengths),
+        "terms": found,
+        "term_passages": _elements(row["short_passages"], lengths, ">i2"),
+        "term_counts": _elements(row["short_counts"], lengths, ">i2"),
+    }
+    return {name: values[asked].tobytes() + (row[name] or _NOTHING) for name, values in short.items()}
+
+
+def _elements(packed: bytes | None, lengths: NDArray[np.int64], kind: str) -> NDArray[Any]:
+    """Return the elements of arrays of these lengths, which stand behind each other as `array_send` gives them.
+
+    That is 20 bytes before each array and 4 before each element.
+    """
+    width = (4 + np.dtype(kind).itemsize) // 2  # in units of two bytes, as all else here
+    steps = 10 + lengths * width
+    heads = np.cumsum(steps) - steps
+    elements = np.delete(column(packed, ">i2"), (heads[:, None] + np.arange(10)).ravel()).reshape(-1, width)
+    return np.ascontiguousarray(elements[:, 2:]).view(kind).ravel()
 
 
 def _choose_by_words(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
-__all__ = ["load"]
+__all__ = ["load", "with_filters"]
 
 _HEADER = re.compile(r"^-- (name|fragment): (\w+)\s*$", re.MULTILINE)
+
+_OPTIONAL = re.compile(r"\(\$(\d+)::[\w\[\]]+ IS NULL OR ([^()]+)\)")
 
 
 @cache
@@ -28,3 +32,11 @@ def load(name: str) -> dict[str, str]:
     for key, fragment in blocks["fragment"].items():
         statements = {k: v.replace("{" + key + "}", fragment) for k, v in statements.items()}
     return statements
+
+
+def with_filters(statement: str, arguments: Sequence[Any]) -> str:
+    """Return a statement in which those filters that are given are conditions of their own.
+
+    `($4::text IS NULL OR m.agent_id = $4)` is right for every call, but no index can serve it.
+    """
+    return _OPTIONAL.sub(lambda m: m[0] if arguments[int(m[1]) - 1] is None else m[2], statement)

@@ -92,12 +92,25 @@ FROM (SELECT {memory_columns} FROM memories m WHERE m.id = ANY ($16::uuid[]) AND
       WHERE v.shard = $1 AND v.memory_id = ANY ($16::uuid[]) AND $15::halfvec IS NOT NULL) vs
 
 -- name: chosen_terms
--- And which terms of $2 they hold, looked up in the index term by term (OFFSET 0).
-SELECT {term_columns}
-FROM unnest($2::bigint[]) AS q (term)
-CROSS JOIN LATERAL (
-    SELECT p.memory_id, p.term, p.passage, p.tf FROM memory_terms p
-    WHERE p.shard = $1 AND p.term = q.term AND p.memory_id = ANY ($3::uuid[]) OFFSET 0) t
+-- And which terms they ($3) hold: all terms of those of up to $4 words, as they were stored with them; of
+-- longer ones those of $2, looked up in the index term by term (OFFSET 0).
+WITH chosen AS MATERIALIZED (
+    SELECT m.id, m.n_terms, m.terms, m.term_passages, m.term_counts
+    FROM memories m WHERE m.shard = $1 AND m.id = ANY ($3::uuid[])
+)
+SELECT short.*, ts.*
+FROM (SELECT string_agg(substr(uuid_send(id), 9), '') AS short_keys,
+             string_agg(int4send(cardinality(terms)), '') AS short_lengths,
+             string_agg(array_send(terms), '') AS short_terms,
+             string_agg(array_send(term_passages), '') AS short_passages,
+             string_agg(array_send(term_counts), '') AS short_counts
+      FROM chosen WHERE n_terms <= $4 AND terms <> '{}') short,
+     (SELECT {term_columns}
+      FROM unnest($2::bigint[]) AS q (term)
+      CROSS JOIN LATERAL (
+          SELECT p.memory_id, p.term, p.passage, p.tf FROM memory_terms p
+          WHERE p.shard = $1 AND p.term = q.term
+            AND p.memory_id = ANY (ARRAY(SELECT id FROM chosen WHERE n_terms > $4)) OFFSET 0) t) ts
 
 -- name: matching_ids
 -- Ids of up to $15 memories that match.
