@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import json
 import logging
@@ -57,6 +58,7 @@ class LateMcp:
                 mcp = await loaded("mcp.http")
                 app = mcp.McpApp(mcp.build_for(service, settings), settings, access=access)
                 async with app.running():
+                    gc.freeze()  # as `serve` does with all that was there before
                     self._app.set_result(app)
                     await end.wait()
             except Exception as e:  # noqa: BLE001 - whatever it is, callers are told

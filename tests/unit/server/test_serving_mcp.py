@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from typing import Any
 
@@ -62,6 +63,8 @@ async def test_calls_that_come_early_wait_and_are_served(monkeypatch: pytest.Mon
         load.may_end.set()
         for status, answer in await asyncio.gather(*early):
             assert (status, answer["result"]["structuredContent"]["count"]) == (200, 0)
+        assert gc.get_freeze_count() > 10_000  # what was loaded is not looked through again and again
+    gc.unfreeze()
 
 
 async def test_what_cannot_be_loaded_is_told_by_each_call(
