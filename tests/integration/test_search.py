@@ -16,7 +16,7 @@ from memex.core.memory import Filters, Hit, MemoryType, NewMemory, SearchMode, S
 from memex.protocol.errors import InvalidInput
 from memex.testing import FrozenClock
 from memex_server.ids import IdSource
-from memex_server.ports import IndexEntry, PreparedMemory
+from memex_server.ports import IndexEntry, PreparedMemory, Query
 from memex_server.postgres.pool import Database
 from memex_server.postgres.repo import PostgresRepo
 from memex_server.postgres.vector_index import ensure_vector_index
@@ -407,6 +407,32 @@ async def test_a_small_user_in_a_large_table_gets_all_its_rows(
     await check("none", "dropped")
     await fill(database, "vast", 7_500, seed=2)
     await check("ivfflat", "built")
+
+
+async def test_a_long_memory_does_not_crowd_out_what_is_near(database: Database, dsn: str, template: Template) -> None:
+    ids, dim = IdSource(), HashingEmbedder().card.dim
+    rng = np.random.default_rng(11)
+
+    def stored(name: str, likeness: float, passages: int, days: int) -> PreparedMemory:
+        vectors = rng.normal(scale=0.001, size=(passages, dim)).astype(np.float32)
+        vectors[:, 0], vectors[:, 1] = likeness, math.sqrt(1 - likeness**2)
+        index = IndexEntry([(0, 5)] * passages, vectors, [(7, 0, 1)], 1, 0)
+        return PreparedMemory(ids(NOW), memory(name, occurred_at=NOW - timedelta(days=days)), index)
+
+    repo = PostgresRepo(database, exact_scope_limit=-1)
+    near = [stored(f"note {n}", 0.8, 1, 90) for n in range(30)]
+    manuals = [stored(f"manual {n}", 0.9, 150, 90) for n in range(6)]
+    await repo.store([*manuals, *near, *(stored(f"other {n}", 0.1, 1, 1) for n in range(200))], now=NOW)
+    vector = np.eye(1, dim, dtype=np.float32)[0]
+    query = Query(
+        user_id="ann", version=1, filters=Filters(), valid_at=NOW, vector=vector, terms=[], repeats=[], wanted=10
+    )
+    for _ in ("not in the index", "in the index"):
+        found = {bytes(row) for row in (await repo.candidates(query)).ids}
+        assert {one.id.bytes for one in (*near, *manuals)} <= found
+        await ensure_vector_index(
+            dsn, "hnsw", card=HashingEmbedder().card, search_path=template.facts.search_path, large_from=-1
+        )
 
 
 async def test_many_scopes_each_get_their_own_rows(

@@ -34,6 +34,8 @@ _MAX_SIZES = 100_000
 _OVERFETCH = 10
 _LEAST_FETCH = 100
 _NEWEST = 50
+_OF_ONE_MEMORY = 3  # passages, on average, or more of them are asked for
+_MOST_PASSAGES = 10_000
 # Rare terms first, until this many postings are read: the rest are too common to select by.
 _POSTINGS_BUDGET = 8_000
 _SHORT = 120  # words: reading all terms of a memory is then quicker than looking up those of a query
@@ -172,11 +174,21 @@ class Searcher:
         rows: list[Any] = []
         async with self._db.connection() as connection:
             if vector is not None:
-                rows = await connection.fetch(self._sql["nearest"], *matching, vector, wanted)
+                rows = await self._nearest(connection, "nearest", [*matching, vector], wanted)
                 if len(rows) < query.wanted:  # the index gave up before it met enough of this scope
-                    rows = await connection.fetch(self._sql["nearest_exact"], *matching, vector, wanted)
+                    rows = await self._nearest(connection, "nearest_exact", [*matching, vector], wanted)
             rows += await connection.fetch(self._sql["newest"], *matching, max(_NEWEST, query.wanted))
         return rows
+
+    async def _nearest(self, connection: Any, statement: str, arguments: list[Any], wanted: int) -> list[Any]:
+        """Return the memories of the nearest `wanted` passages, or of more where they are those of a few long ones."""
+        passages = wanted
+        while True:
+            rows: list[Any] = await connection.fetch(self._sql[statement], *arguments, passages)
+            met = sum(row["passages"] for row in rows)
+            if len(rows) >= wanted // _OF_ONE_MEMORY or met < passages or passages >= _MOST_PASSAGES:
+                return rows
+            passages *= 4
 
     async def _by_words(self, matching: list[Any], terms: list[int], wanted: int) -> tuple[list[Any], dict[int, int]]:
         if not terms:
@@ -231,7 +243,7 @@ class Searcher:
             list(filters.tags) or None,
             metadata.contains or None,
             metadata.path,
-            metadata.vars or None,
+            None if metadata.path is None else metadata.vars,
             None if filters.time_from is None else utc(filters.time_from),
             None if filters.time_to is None else utc(filters.time_to),
             query.valid_at,

@@ -117,11 +117,11 @@ FROM (SELECT string_agg(substr(uuid_send(id), 9), '') AS short_keys,
 SELECT m.id FROM memories m WHERE {matching} LIMIT $15
 
 -- name: nearest
--- Up to $16 memories that match by the vector index, and as many of what is not in it (yet). The fences
--- (OFFSET 0, LIMIT 1) make the index deliver in order of distance and each condition apply to what it
--- delivers, so the limit is met whenever enough of them match, and no further rows are looked at; a scope
--- that has nothing in the index does not ask it. A turn has others beside it.
-SELECT DISTINCT id, turn FROM (
+-- The memories of up to $16 passages by the vector index, and of as many of what is not in it (yet), and how many
+-- passages of each those are. The fences (OFFSET 0, LIMIT 1) make the index deliver in order of distance and each
+-- condition apply to what it delivers, so the limit is met whenever enough of them match, and no further rows are
+-- looked at; a scope that has nothing in the index does not ask it. A turn has others beside it.
+SELECT id, turn, count(*) AS passages FROM (
     (SELECT kept.id, kept.turn
      FROM (SELECT v.shard, v.memory_id FROM memory_vectors v WHERE v.indexed
            ORDER BY v.embedding <#> $15::halfvec OFFSET 0) n
@@ -134,15 +134,17 @@ SELECT DISTINCT id, turn FROM (
            ORDER BY (v.embedding <#> $15::halfvec) + 0 OFFSET 0) n
      {kept}
      LIMIT $16)) found
+GROUP BY id, turn
 
 -- name: nearest_exact
 -- The same by reading every vector of the scope.
-SELECT DISTINCT id, turn FROM (
+SELECT id, turn, count(*) AS passages FROM (
     SELECT kept.id, kept.turn
     FROM (SELECT v.memory_id FROM memory_vectors v WHERE v.shard = $1
           ORDER BY (v.embedding <#> $15::halfvec) + 0 OFFSET 0) n
     {kept}
     LIMIT $16) found
+GROUP BY id, turn
 
 -- name: term_frequencies
 -- In how many passages of the scope each term of $2 occurs, counted up to $3.
