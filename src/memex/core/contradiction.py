@@ -84,7 +84,8 @@ def contradicts(new: str | Statement, old: str | Statement, *, alike: bool = Tru
         return why
     if _another_version(now, was):
         return "another version of the same"
-    if now.words != was.words and _ends(now, was):  # the same words in other roles end nothing
+    denied = any(clause.negated for clause in now.claims) and not any(clause.negated for clause in was.claims)
+    if (now.words != was.words or denied) and _ends(now, was):  # the same words in other roles end nothing
         return "it is said to be over"
     if kind := _other_value(now, was):
         return f"another {kind}"
