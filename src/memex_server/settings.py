@@ -60,7 +60,10 @@ class DatabaseSettings:
     )
     db_statement_timeout_s: float = setting(30.0, "longest run of one SQL statement", least=0.1, most=3600)
     vector_index: str = setting(
-        "hnsw", "index over the vectors of large scopes; ivfflat is made once 10,000 are to go into it", bare=True, choices=("hnsw", "ivfflat", "none")
+        "hnsw",
+        "index over the vectors of large scopes; ivfflat is made once 10,000 are to go into it",
+        bare=True,
+        choices=("hnsw", "ivfflat", "none"),
     )
     exact_scope_limit: int = setting(
         10_000,
