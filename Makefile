@@ -39,7 +39,8 @@ env:
 setup: env
 	@.venv/bin/memex setup
 
-run: setup
+# It makes what is missing, as `memex setup` does.
+run: env
 	@exec .venv/bin/memex serve
 
 # Files go out in the order of their folders, so that the short tests of tests/unit come last and even out the workers.

@@ -1,4 +1,4 @@
-"""MCP behind REST: its library is loaded when it is called, or when REST has nothing to do."""
+"""What comes behind REST, when it has nothing to do: MCP's library (a call has it loaded at once), and patterns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import threading
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from memex.core.patterns import compile_all
 
 from .access import Access
 from .mcp.messages import INTERNAL_ERROR, error_message
@@ -36,16 +38,17 @@ class LateMcp:
     def __init__(self) -> None:
         self._app: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._called = asyncio.Event()
-        self._rest_calls = 0
+        self._calls = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a call of MCP."""
+        self._calls += 1
         self._called.set()
         await (await asyncio.shield(self._app))(scope, receive, send)
 
     def rest_called(self) -> None:
         """Hear of a request of REST."""
-        self._rest_calls += 1
+        self._calls += 1
 
     @contextlib.asynccontextmanager
     async def serving(self, service: MemoryService, settings: Settings, access: Access) -> AsyncIterator[None]:
@@ -54,12 +57,15 @@ class LateMcp:
 
         async def live() -> None:
             try:
-                await self._wanted()
+                await self._quiet(self._called)
                 mcp = await loaded("mcp.http")
                 app = mcp.McpApp(mcp.build_for(service, settings), settings, access=access)
                 async with app.running():
                     gc.freeze()  # as `serve` does with all that was there before
                     self._app.set_result(app)
+                    await self._quiet(end)
+                    if not end.is_set():  # or the first text that is judged waits for it
+                        await asyncio.to_thread(compile_all)
                     await end.wait()
             except Exception as e:  # noqa: BLE001 - whatever it is, callers are told
                 # REST goes on, and so does the process: one that ended would only be started again, in vain.
@@ -77,15 +83,14 @@ class LateMcp:
                 living.cancel()  # still being loaded, and nobody waits for it any more
             await asyncio.wait([living])
 
-    async def _wanted(self) -> None:
-        """Wait for a call, or for a time without requests of REST."""
+    async def _quiet(self, sooner: asyncio.Event) -> None:
+        """Wait for a time without calls, but not beyond an event."""
         seen = -1
-        while seen != self._rest_calls:
-            seen = self._rest_calls
+        while seen != self._calls and not sooner.is_set():
+            seen = self._calls
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_QUIET_S):
-                    await self._called.wait()
-                    return
+                    await sooner.wait()
 
 
 async def _unserved(reason: str, _scope: Any, _receive: Any, send: Any) -> None:

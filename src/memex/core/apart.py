@@ -6,13 +6,13 @@ changes one place of what was said: where the subject is another one and so is t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from .claims import NAMED_A
 from .fold import canonical
 from .frames import NOW_EN, NOW_JA, NOW_ZH, TOKEN_CJK, TOKEN_EN
+from .patterns import lazy
 from .stem import stem
 from .subject import is_verb, people
 
@@ -20,8 +20,8 @@ __all__ = ["of_another"]
 
 _MAX_CHARS = 100  # a longer text says more than one thing
 _MOST_WORDS = 7  # of a subject in English
-_KANA = re.compile("[\u3041-\u30fa]")
-_SENTENCE_END = re.compile(r"[!?;。\n]+|\.(?=\s|$)")
+_KANA = lazy("[\u3041-\u30fa]")
+_SENTENCE_END = lazy(r"[!?;。\n]+|\.(?=\s|$)")
 _PRONOUNS = frozenset(
     "i i'm i've we we're we've user you he she they it it's that this there he's she's they're what who".split()
 )
@@ -31,22 +31,22 @@ _ADVERBS = frozenset(
 )
 _BE = frozenset("is are was were am".split())
 _NO_NOUN = frozenset("in on at for with from by to and or but because since if when as than not no".split())
-_SELF_ZH = re.compile(canonical("^(?:我们|咱们|我|用户|主人|咱)"))
-_OWN_ZH = re.compile(canonical("^(?:其实|实际上|更正:?)?,?(?:我们|咱们|我|用户|主人|咱)?的?"))
+_SELF_ZH = lazy(canonical("^(?:我们|咱们|我|用户|主人|咱)"))
+_OWN_ZH = lazy(canonical("^(?:其实|实际上|更正:?)?,?(?:我们|咱们|我|用户|主人|咱)?的?"))
 # What tells that a subject is over, whatever the verb is; and words of change, which stand for another verb.
-_VERB_ZH = re.compile(canonical("[是在有用由改换搬到去叫说归跑住做开换迁变为从被把将给向和跟不没了着过]"))
-_IDLE_ZH = re.compile(canonical("^[都也就还仍又的已]+"))
-_BY_ZH = re.compile(canonical("[由被归]"))
-_BE_ZH = re.compile(canonical("^[是在有为叫]"))
-_SELF_JA = re.compile(canonical("^(?:私たち|私|僕|俺|うち|ユーザー)(?:の|、|$)"))
-_SUBJECT_JA = re.compile(
+_VERB_ZH = lazy(canonical("[是在有用由改换搬到去叫说归跑住做开换迁变为从被把将给向和跟不没了着过]"))
+_IDLE_ZH = lazy(canonical("^[都也就还仍又的已]+"))
+_BY_ZH = lazy(canonical("[由被归]"))
+_BE_ZH = lazy(canonical("^[是在有为叫]"))
+_SELF_JA = lazy(canonical("^(?:私たち|私|僕|俺|うち|ユーザー)(?:の|、|$)"))
+_SUBJECT_JA = lazy(
     canonical(
         "^(?P<noun>[^は、]{1,24}?)は、?(?P<rest>[^、]+)$|^(?P<actor>[^はが、]{1,24})が(?P<doing>[^は、]+)$|"
         "^(?P<thing>[^はがを、]{1,24}の[^はがを、]{1,12})を(?P<done>[^は、]+)$"
     )
 )
 # With or for whom something is done; when it is, or for how much; and in which respect somebody is compared.
-_PARTNER = re.compile(
+_PARTNER = lazy(
     canonical(
         r"\b(?:i|we)(?: \w+ly| always| often)? (?:meet|see|call|coach|train|tutor) (?:with )?"
         r"(?!(?:on|at|in|every|each|the|a|an)\b)([a-z]+)\b|"
@@ -57,23 +57,23 @@ _PARTNER = re.compile(
         r"(?:^|[にはで、])([^、。はにがで]{1,8}?)と(?=会|話|打ち合わせ|食事|練習|走|勉強|テニス|一緒|電話|出かけ|泳)"
     )
 )
-_WHEN_OR_SUM = re.compile(
+_WHEN_OR_SUM = lazy(
     canonical(
         r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b\d[\d:.,]*(?: ?[ap]m)?\b|"
         r"(?:周|星期|礼拜)[一二三四五六日天]|[月火水木金土日]曜|[\d一二三四五六七八九十两]+(?:点半?|时|時半?|块|元|円)"
     )
 )
-_COMPARED = re.compile(
+_COMPARED = lazy(
     canonical(
         r"\bis (?:now )?((?:more |less )?\w+)(?: now)? than \w+|[^、。はが]{1,12}[はが][^、。はが]{1,12}より、?"
         r"((?:[^、。はが]{1,8}が)?[^、。はが]{1,8}?)(?:です|。|$)|"
         r"[^,。]{1,8}比[\u3400-\u9fff]{1,4}?((?:跑得|吃得|起得|做得|学得)?[高矮快慢大小早晚强弱胖瘦重轻贵近远]|年[长轻]|便宜)"
     )
 )
-_WHEN_JA = re.compile(
+_WHEN_JA = lazy(
     canonical("^(?:(?:実|最近|以前|これから|今後|もう|毎[朝日週月晩]|普段|いつも|平日|休日|通常)(?:は|の|、)*)+")
 )
-_END_JA = re.compile(canonical("(?:です|だ|である|でした|だった)$"))
+_END_JA = lazy(canonical("(?:です|だ|である|でした|だった)$"))
 
 
 def of_another(new: str, old: str) -> bool:

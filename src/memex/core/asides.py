@@ -8,15 +8,16 @@ from __future__ import annotations
 import re
 
 from .fold import canonical
+from .patterns import lazy
 
 __all__ = ["without_asides"]
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(canonical(pattern) for pattern in patterns))
+    return lazy("|".join(canonical(pattern) for pattern in patterns))
 
 
-_SENTENCE = re.compile(r"[^!?\n;。.]*(?:[!?\n;。]+|\.(?!\w)|\.(?=\w)[^!?\n;。.]*)*")
+_SENTENCE = lazy(r"[^!?\n;。.]*(?:[!?\n;。]+|\.(?!\w)|\.(?=\w)[^!?\n;。.]*)*")
 # Before the claim: by itself, or only where a pause follows.
 _BEFORE = _rx(
     r"\b(?:ha(?:ha)+\w*|he(?:he)+|lol|lmao|oh|ah|hm+|wow|ok(?:ay)?|anyways?|by the way|btw|guess what|you know what|"
@@ -64,7 +65,7 @@ _MOVED = _rx(
     r"^我们?(?:最近|刚刚?|上个?[周月])?搬家了[,。;!]+(?=.)",
     r"^引っ越し(?:まし)?[てた][、。]+(?=.)",
 )
-_ASKS = re.compile(r"[?]+")
+_ASKS = lazy(r"[?]+")
 
 
 def without_asides(said: str) -> str:

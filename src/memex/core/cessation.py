@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .claims import units
 from .fold import canonical
+from .patterns import lazy
 from .signs import Signs
 from .subject import head, people
 
@@ -21,7 +22,7 @@ _MAX_THING_CHARS = 40
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(canonical(pattern) for pattern in patterns))
+    return lazy("|".join(canonical(pattern) for pattern in patterns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +52,24 @@ _UNREAL = Signs(
     r"(?:よ)?うと(?:思|考|し)|ますか|ですか|そうになっ|迷っ",
 )
 
-_CUT_EN = re.compile(
+_CUT_EN = lazy(
     r" (?:since|because|after|before|as of|for|in|over|during|last|this|and|with|by|due|when|now|at|on|so|but|or|"
     r"from|any ?more|any longer|completely|entirely|altogether|years? ago|months? ago|weeks? ago|yesterday|today|"
     r"recently|ages|as|that|which|who|left|until|while|instead|except|though|thanks|these|then|already|back)\b"
 )
-_NARROWING = re.compile(r"no longer|instead of|rather than|stopped|quit|gave up|n't|not ")
-_OPEN = re.compile(r"\w+(?:ing|ed|ble|ic|ful)")  # no thing without what comes after its preposition
-_NARROWS = re.compile(
+_NARROWING = lazy(r"no longer|instead of|rather than|stopped|quit|gave up|n't|not ")
+_OPEN = lazy(r"\w+(?:ing|ed|ble|ic|ful)")  # no thing without what comes after its preposition
+_NARROWS = lazy(
     r"^ (?:for (?!good\b|now\b|ever\b|\w+ (?:reasons|years|months)\b|health\b)|on (?!mon|the first)|after \d|before |"
     r"during |except |when |while |in the (?:morning|evening|afternoon)|at (?:night|work|home|the)\b)([\w ]+)"
 )
-_TIMES_EN = re.compile(
+_TIMES_EN = lazy(
     r"\b(?:in|since|on|over|last|this|from|as of|for)? ?(?:the )?(?:last |past )?(?:january|february|march|april|may|june|"
     r"july|august|september|october|november|december|spring|summer|autumn|winter|weekend|week|month|year|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:19|20)\d\d)\b"
 )
-_TAKES = re.compile(r"(?:took|taken|takes|inherited|picked|passed|handed|transferred)\b.* from")
-_LEADING_EN = re.compile(
+_TAKES = lazy(r"(?:took|taken|takes|inherited|picked|passed|handed|transferred)\b.* from")
+_LEADING_EN = lazy(
     r"^(?:(?:using|to use|the|my|our|his|her|their|an?|any|all|old|working|work|works|live|lives|living|drinking|drink|drinks|"
     r"eating|eat|eats|playing|play|plays|going|go|goes|taking|take|takes|driving|drive|drives|like|likes|love|loves|"
     r"enjoy|enjoys|use|uses|have|has|own|owns|support|supports|want|wants|doing|do|does|being|"
@@ -86,7 +87,7 @@ _ENDS = (
     r"switched off|cut back on|gave away|donated|went off|kicked|no more|stepped down as|swapped out|swapped|stepped down from|"
     r"(?:took over|taken over|takes over|inherited|picked up) .{2,40}? from)(?! to\b)"
 )
-_BEFORE_THING_EN = re.compile(
+_BEFORE_THING_EN = lazy(
     rf"\b(?:{_ENDS})\b (?P<thing>[^,;]+)"
     r"|(?:n't|\bnot) (?P<denied>[^,;]{2,40}?)"
     r" any ?(?:more|longer)\b"
@@ -96,7 +97,7 @@ _BEFORE_THING_EN = re.compile(
     r"|\b(?:switched|moved|migrated|changed|converted|ported|transferred|passed|handed|relocated|upgraded|renamed|went|"
     r"transitioned)\b.{0,40}? from (?P<source>[^,;]{2,40}?) (?:on)?to\b"
 )
-_AFTER_THING_EN = re.compile(
+_AFTER_THING_EN = lazy(
     r"^(?P<thing>[\w' .#+-]{2,40}?)(?:'s)? (?:(?:is|are|was|were|has been|have been|have|has|got|went|being|been) )?"
     r"(?:(?:all|now|finally|completely|already|just|long|officially|recently) )*"
     r"(?:gone\b|dead\b|history\b|retired\b|deprecated\b|decommissioned\b|discontinued\b|shut down\b|dropped\b|"
@@ -109,7 +110,7 @@ _AFTER_THING_EN = re.compile(
 _DEPARTED = _rx(
     r"\b(?:left|resigned|stepped down|hand(?:ed|s))\b", r"离职|辞职|调走|交给|交接|不再", r"異動|退職|退任|降り"
 )
-_PASSIVE = re.compile(r"(?:\b(?:is|are|was|were|am|be|been|get|got|getting)|'m|'re) (?:\w+ )?$")
+_PASSIVE = lazy(r"(?:\b(?:is|are|was|were|am|be|been|get|got|getting)|'m|'re) (?:\w+ )?$")
 
 _SELF_CJK = _rx(
     r"^(?:其实|最近|因为|所以|现在|如今|目前|上个?[周月]|去年|今年|昨天|前[天阵]子?|终于|已经?|早就?|都|也|就|全|"
@@ -155,14 +156,14 @@ _OVER_JA = _rx(
     r"乗り換|交代|移っ|移し|転職|引き継|引き渡|引っ越|バトン|改め|置き換|転校|転科|転向|更新|アップ))"
     r"|から(?=(?:[^、。は]{0,12}が)?引き継)",
 )
-_CLAUSES = re.compile(r"[,;:、] ?| and (?=\w+ (?:is|are|has|have|was|were|got)\b)| but ")
+_CLAUSES = lazy(r"[,;:、] ?| and (?=\w+ (?:is|are|has|have|was|were|got)\b)| but ")
 _TRIM_ZH = _rx(
     r"(?:已经?|早就?|都|也|全|我们?|用户|给|被|的代码|就|上个?[周月]|去年|今年|昨[天晚]|(?:去年|今年)?[春夏秋冬]天|今天|彻底|全部|正式|的)+ ?$"
 )
 _REPLACED_ZH = _rx(r"换成|改成|改用|迁到|迁移到|换到")
 _WHEN_JA = _rx(r"(?:前|月|年|週|春|夏|秋|冬|日)(?:から|に|で)?$|[にで]$|くて$|ので$|ため$")
-_BY_WAY_JA = re.compile(r"^.{1,6}?[でに](?=..)")
-_STILL_THING_JA = re.compile(r"もう([^、]{1,16}?)(?:[をがは]|で[はも]|に[はも])")
+_BY_WAY_JA = lazy(r"^.{1,6}?[でに](?=..)")
+_STILL_THING_JA = lazy(r"もう([^、]{1,16}?)(?:[をがは]|で[はも]|に[はも])")
 # Without these a thing is what one was a member of.
 _BELONGING = _rx(
     r" (?:membership|subscription|account|contract|plan|pass|season ticket|habit|license|licence)$",

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .fold import canonical, fold
+from .patterns import lazy
 from .roles import turned_round
 from .stem import stem
 from .text import content_hash
@@ -44,7 +45,7 @@ _NOT = "\x02"
 def _rx(*patterns: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of all languages as one, and before it those of English, the only ones an ASCII text may match."""
     spelled = [canonical(pattern) for pattern in patterns]
-    return re.compile("|".join(filter(str.isascii, spelled)) or "(?!)"), re.compile("|".join(spelled))
+    return lazy("|".join(filter(str.isascii, spelled)) or "(?!)"), lazy("|".join(spelled))
 
 
 _LIKED = _rx(
@@ -82,12 +83,12 @@ _FILLER_WORDS = frozenset(
     run runs running anymore""".split()
 )
 # No article stands before these: it is a name, as in "server A is slow"; in Chinese and Japanese it always is.
-NAMED_A = re.compile(
+NAMED_A = lazy(
     r"\ba(?=\s*$|'s\b|[,.;:!?)]| (?:is|are|was|were|has|have|had|does|did|do|will|can|must|should|would|may|now|and|or|to|in|on|at|for|"
     r"with|from|by|of|not|no longer|also|uses?|runs?|costs?|needs?|calls?|takes?|gets?|starts?|ends?|opens?|closes?|works?|belongs?|"
     r"supports?|listens?|owns?|stands?|lives?|meets?|leads?)\b)"
 )
-_NAMED_A_CJK = re.compile(r"(?<![a-z\d])a(?![a-z\d])")
+_NAMED_A_CJK = lazy(r"(?<![a-z\d])a(?![a-z\d])")
 # Around these words the order says who is which.
 _ORDERED = _rx(
     r"\b(?:than|over|before|after|instead|rather|from|to)\b|\b(?:is|are|was) \w+'s\b",
@@ -95,23 +96,23 @@ _ORDERED = _rx(
     r"より|から|まで|前に|後に|は(?!私)[^、。]{1,8}の(?:上司|部下|先生|親|父|母|子|兄|姉|弟|妹|夫|妻)"
     r"|(?<!ユーザー)(?<!私)(?<!今)は[^、。]{1,8}(?:[がに]|\x01)",
 )
-_BREAK = re.compile(r"[,;:。、!?\n]+|\.(?=\s|$)|\b(?:and|but|while|because|so that)\b|而且|但是?|并且|因为")
-_TITLE = re.compile(r"\b(dr|mr|mrs|ms|prof)\.(?= ?\w)")  # its full stop ends no sentence
-_TOKEN = re.compile(
+_BREAK = lazy(r"[,;:。、!?\n]+|\.(?=\s|$)|\b(?:and|but|while|because|so that)\b|而且|但是?|并且|因为")
+_TITLE = lazy(r"\b(dr|mr|mrs|ms|prof)\.(?= ?\w)")  # its full stop ends no sentence
+_TOKEN = lazy(
     r"[\x01\x02]|[〇一二三四五六七八九十百千万两]{2,}|[\u30a1-\u30ff]+|[\u3400-\u9fff\uac00-\ud7a3]|[\u3041-\u309f]+"
     r"|[^\W\u3041-\u9fff\uac00-\ud7a3]+(?:[./\-'][^\W\u3041-\u9fff\uac00-\ud7a3]+)*"
 )
 _SCRIPTS = (
-    ("kana", re.compile(r"[\u3041-\u30fa]")),
-    ("hangul", re.compile(r"[\uac00-\ud7a3]")),
-    ("han", re.compile(r"[\u3400-\u9fff]")),
+    ("kana", lazy(r"[\u3041-\u30fa]")),
+    ("hangul", lazy(r"[\uac00-\ud7a3]")),
+    ("han", lazy(r"[\u3400-\u9fff]")),
 )
-_KANA = re.compile(r"[\u3041-\u309f]+\Z")
-_WHOSE = re.compile(
+_KANA = lazy(r"[\u3041-\u309f]+\Z")
+_WHOSE = lazy(
     r"(?P<who>\w+)(?=['\u2019]s (?P<what>\w+))|(?P<whom>[\u3400-\u9fff]{2})(?=[的の](?P<which>[\u3400-\u9fff]{1,2}))"
 )
 _PARTICLE = "はがをにでのとへやも"
-_ENDING = re.compile(
+_ENDING = lazy(
     r"(?:です|でした|だ|だった|である|ます|ました|する|します|した|して(?:いる|います)?|て(?:いる|います|ある|"
     r"あります|ください)|で(?:す)?|"
     r"いる|います|ある|あります|といいます|という|ください|だけ|こと|の|は|が|を|に)+\Z"

@@ -15,6 +15,7 @@ from .facts import CHANGED, STATES, USED_FOR, Fact
 from .fold import canonical
 from .frames import both_hold, refilled
 from .kinds import about_answers, named
+from .patterns import lazy
 from .reading import Statement
 from .states import unlike
 from .subject import GENERIC
@@ -42,7 +43,7 @@ _LEAST_OVERLAP = 0.33  # of a plain correction ("actually, ...") with what it co
 
 
 # A name and its version; parts of a series (phase 1, phase 2) are different things.
-_VERSION = re.compile(
+_VERSION = lazy(
     r"(?<![\w.])(?!(?:node(?! ?(?:1[2-9]|2\d)\b)|sprint|week|day|number|no|pr|level|line|page|port|at|on|in|to|of|by|is|the|under|over|about|after|before|"
     r"until|from|for|and|or|age|aged|within|every|about|around|than|only|least|most|per|size|"
     r"jan|january|feb|february|mar|march|apr|april|may|june|july|aug|august|sept?|september|oct|october|nov|november|"
@@ -54,8 +55,8 @@ _VERSION = re.compile(
 
 # Things of which there are many have numbers (door 1, locker 8); a product, written as a name, has
 # versions, and somebody has a number of something.
-_PROPER = re.compile(r"(?<![A-Za-z])(?<!^)(?<![.!?\n] )[A-Za-z]*[A-Z][A-Za-z+#.-]*")
-_NAME_AT_END = re.compile(r" [A-Z][\w'-]*\W*(?: now\W*)?$")
+_PROPER = lazy(r"(?<![A-Za-z])(?<!^)(?<![.!?\n] )[A-Za-z]*[A-Z][A-Za-z+#.-]*")
+_NAME_AT_END = lazy(r" [A-Z][\w'-]*\W*(?: now\W*)?$")
 _PRODUCTS = frozenset({"node", "version", "release", "jdk", "has", "have"})
 
 
@@ -160,10 +161,10 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-_KIND_CJK = re.compile(r"[\u30a1-\u30ff]+$|(?![家个年些种样次位月天])[\u3400-\u9fff]$")
+_KIND_CJK = lazy(r"[\u30a1-\u30ff]+$|(?![家个年些种样次位月天])[\u3400-\u9fff]$")
 _OF_ANSWERS = frozenset({"length", "tone", "language of answers"})
-_DIGIT_OR_COUNT = re.compile(r"\d|[一二三四五六七八九十百千两]")
-_DIGIT = re.compile(r"\d")
+_DIGIT_OR_COUNT = lazy(r"\d|[一二三四五六七八九十百千两]")
+_DIGIT = lazy(r"\d")
 
 
 def _another_version(now: Statement, was: Statement) -> bool:

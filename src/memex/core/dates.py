@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from .fold import canonical
+from .patterns import lazy
 
 __all__ = ["DateRange", "dates_named"]
 
@@ -84,7 +85,7 @@ def dates_named(text: str, now: datetime) -> list[DateRange]:
 
 
 _Resolve = Callable[[re.Match[str], date], DateRange]
-_MOVE = re.compile(rf"\b(\d{{1,3}}|{_COUNT})(?: of)? (day|week|month|year)s? (before|after|prior to)(?: the)? *\Z")
+_MOVE = lazy(rf"\b(\d{{1,3}}|{_COUNT})(?: of)? (day|week|month|year)s? (before|after|prior to)(?: the)? *\Z")
 
 
 def _moved(text: str, match: re.Match[str], span: DateRange) -> DateRange:
@@ -231,54 +232,50 @@ def _rules() -> Iterator[tuple[re.Pattern[str], _Resolve]]:
     year = r"(?:,? *(?:of +)?(?P<year>(?:19|20)\d\d)\b)?"
     day = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
     yield (
-        re.compile(r"\b((?:19|20)\d\d)[-/.]([01]?\d)[-/.]([0-3]?\d)\b"),
+        lazy(r"\b((?:19|20)\d\d)[-/.]([01]?\d)[-/.]([0-3]?\d)\b"),
         lambda m, _: _day(int(m[1]), int(m[2]), int(m[3])),
     )
-    yield re.compile(rf"\b{day} *(?:of +)?(?P<month>{_MONTH})\b\.?{year}"), _named_day
-    yield re.compile(rf"\b(?P<month>{_MONTH})\b\.? +(?:the +)?{day}\b(?!:){year}"), _named_day
+    yield lazy(rf"\b{day} *(?:of +)?(?P<month>{_MONTH})\b\.?{year}"), _named_day
+    yield lazy(rf"\b(?P<month>{_MONTH})\b\.? +(?:the +)?{day}\b(?!:){year}"), _named_day
     yield (
-        re.compile(
-            rf"\b(?:(?P<when>last|this|in|of|during|since|until|by|early|late|mid) +)(?P<month>{_MONTH})\b\.?{year}"
-        ),
+        lazy(rf"\b(?:(?P<when>last|this|in|of|during|since|until|by|early|late|mid) +)(?P<month>{_MONTH})\b\.?{year}"),
         _named_month,
     )
     yield (
-        re.compile(rf"(?P<when>)\b(?P<month>{_MONTH})\b\.?,? *(?:of +)?(?P<year>(?:19|20)\d\d)\b"),
+        lazy(rf"(?P<when>)\b(?P<month>{_MONTH})\b\.?,? *(?:of +)?(?P<year>(?:19|20)\d\d)\b"),
         _named_month,
     )
     yield (
-        re.compile(
-            rf"\b(?:last|this|in|the|of|during) +(?:the +)?(?P<season>spring|summer|autumn|fall|winter)\b{year}"
-        ),
+        lazy(rf"\b(?:last|this|in|the|of|during) +(?:the +)?(?P<season>spring|summer|autumn|fall|winter)\b{year}"),
         _season,
     )
     yield (
-        re.compile(rf"\b(\d{{1,3}}|{_COUNT})(?: of)? (day|week|month|year)s? ago\b"),
+        lazy(rf"\b(\d{{1,3}}|{_COUNT})(?: of)? (day|week|month|year)s? ago\b"),
         lambda m, today: _ago(today, _count(m[1]), m[2]),
     )
     narrow = "|".join(_NARROW_PERIODS)
-    yield re.compile(rf"\b({narrow})\b"), lambda m, today: _period(today, _NARROW_PERIODS[m[1]], "day")
+    yield lazy(rf"\b({narrow})\b"), lambda m, today: _period(today, _NARROW_PERIODS[m[1]], "day")
     yield (
-        re.compile(r"\b(last|this|past|previous) (week|month|year)\b"),
+        lazy(r"\b(last|this|past|previous) (week|month|year)\b"),
         lambda m, today: _period(today, 0 if m[1] == "this" else 1, m[2]),
     )
-    yield re.compile(rf"\b(?:last|on|this past) ({'|'.join(_WEEKDAYS)})\b"), _weekday
-    yield re.compile(r"\b((?:19|20)\d\d)\b(?!年)"), lambda m, _: _full_year(int(m[1]))
+    yield lazy(rf"\b(?:last|on|this past) ({'|'.join(_WEEKDAYS)})\b"), _weekday
+    yield lazy(r"\b((?:19|20)\d\d)\b(?!年)"), lambda m, _: _full_year(int(m[1]))
     number = rf"(?:\d{{1,2}}|十?{_WIDE})"
     yield (
-        re.compile(
+        lazy(
             rf"(?:(?P<year>(?:19|20)\d\d)年|(?P<relative>[去昨今前])年)的?(?:(?P<month>{number})月(?:(?P<day>{number})[日号])?)"
         ),
         _wide_date,
     )
     yield (
-        re.compile(rf"(?P<year>)(?P<relative>)(?<![\d{_WIDE[1:-1]}])(?P<month>{number})月(?:(?P<day>{number})[日号])?"),
+        lazy(rf"(?P<year>)(?P<relative>)(?<![\d{_WIDE[1:-1]}])(?P<month>{number})月(?:(?P<day>{number})[日号])?"),
         _wide_date,
     )
-    yield re.compile(r"(?P<year>(?:19|20)\d\d)年(?P<relative>)(?P<month>(?!))?(?P<day>(?!))?"), _wide_date
-    yield re.compile(rf"(\d{{1,3}}|十?{_WIDE})(?:个|か|ヶ|ケ)?(天|日|星期|周|週|月|年)(?:间|之)?前"), _wide_ago
+    yield lazy(r"(?P<year>(?:19|20)\d\d)年(?P<relative>)(?P<month>(?!))?(?P<day>(?!))?"), _wide_date
+    yield lazy(rf"(\d{{1,3}}|十?{_WIDE})(?:个|か|ヶ|ケ)?(天|日|星期|周|週|月|年)(?:间|之)?前"), _wide_ago
     wide = "|".join(sorted(_WIDE_PERIODS, key=len, reverse=True))
-    yield re.compile(f"({wide})"), lambda m, today: _period(today, *_WIDE_PERIODS[m[1]])
+    yield lazy(f"({wide})"), lambda m, today: _period(today, *_WIDE_PERIODS[m[1]])
 
 
 _RULES = tuple(_rules())

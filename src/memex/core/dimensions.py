@@ -11,6 +11,7 @@ from enum import Enum
 
 from .fold import canonical
 from .kinds import languages_of_answers, named
+from .patterns import lazy
 
 __all__ = ["Rule", "Value", "values"]
 
@@ -35,7 +36,7 @@ class Value:
 
 
 def _rx(pattern: str) -> re.Pattern[str]:
-    return re.compile(canonical(pattern), re.ASCII)  # so that a word ends where Han or kana begin
+    return lazy(canonical(pattern), re.ASCII)  # so that a word ends where Han or kana begin
 
 
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
@@ -359,9 +360,7 @@ _STATED: tuple[tuple[str, Rule, tuple[tuple[str, re.Pattern[str]], ...]], ...] =
         ),
     ),
 )
-_ANY_STATED = tuple(
-    re.compile("|".join(pattern.pattern for _, pattern in stated), re.ASCII) for _, _, stated in _STATED
-)
+_ANY_STATED = tuple(lazy("|".join(pattern.pattern for _, pattern in stated), re.ASCII) for _, _, stated in _STATED)
 
 
 def values(said: str) -> list[Value]:

@@ -11,6 +11,7 @@ from .fold import canonical
 from .lists import listing
 from .parts import Part, parts_of, rejoined
 from .passages import sentences
+from .patterns import lazy
 from .small_talk import without_small_talk
 from .summarize import told_terms
 from .traits import ROLES, read_turn
@@ -30,13 +31,13 @@ _MOST_ALONE = 4  # statements of a new text that are looked at one by one
 _MOST_PARTS = 8  # statements of an old one, or of a line of it; a longer text tells a story
 _MOST_LINES = 10  # of an old one with many
 # What speaks of something that was told before is no statement by itself.
-_BACK = re.compile(
+_BACK = lazy(
     canonical(
         r"\b(?:he|she|they|it|its|it's|his|her|their|him|them|this|that|these|those|there|one)\b|[他她它]|^[这那]|彼|それ|その|そこ|これ"
     )
 )
 # Who speaks of himself says so; a Japanese sentence without a topic is about its speaker.
-_OF_SELF = re.compile(
+_OF_SELF = lazy(
     r"\b(?:i|i'm|my|me|mine|myself)\b|我|咱|私|僕|俺|わたし|ぼく|自分|저는|나는|\A(?=.*[\u3041-\u309f])(?!.*は)",
     re.IGNORECASE | re.DOTALL,
 )

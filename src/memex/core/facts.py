@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from .claims import units
 from .fold import canonical
 from .frames import NOW_JA, NOW_ZH
+from .patterns import lazy
 from .subject import head, people
 
 __all__ = ["CHANGED", "STATES", "USED_FOR", "Fact", "facts"]
@@ -19,7 +20,7 @@ _MAX_SENTENCE_CHARS = 200
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(canonical(pattern) for pattern in patterns))
+    return lazy("|".join(canonical(pattern) for pattern in patterns))
 
 
 @dataclass(frozen=True, slots=True)

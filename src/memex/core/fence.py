@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from .patterns import lazy
+
 __all__ = ["CLOSE", "NOTE", "OPEN", "fenced", "holds_recalled", "inert", "without_recalled"]
 
 OPEN, CLOSE = "<memex-memory>", "</memex-memory>"
@@ -20,20 +22,18 @@ _LIKE_TAGS = "|".join(
     _JOINERS.join("[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]" if letter == "-" else letter for letter in tag)
     for tag in _TAGS.split("|")
 )
-_TAG = re.compile(
+_TAG = lazy(
     rf"(?:[<\uff1c\ufe64\u2039]|&lt;|&#0*60;|&#x0*3c;)[\s\u200c\u200d]*(/?)[\s\u200c\u200d]*(?=(?:{_LIKE_TAGS})\b)",
     re.IGNORECASE,
 )
-_BLOCK = re.compile(rf"<\s*({_TAGS})\b[^>]*>.*?(?:<\s*/\s*\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_BLOCK = lazy(rf"<\s*({_TAGS})\b[^>]*>.*?(?:<\s*/\s*\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 # The host strips a text that opens with its own note, and warns.
-_HOST_NOTE = re.compile(r"\[\s*System note\s*:", re.IGNORECASE)
+_HOST_NOTE = lazy(r"\[\s*System note\s*:", re.IGNORECASE)
 # Bidirectional controls and other invisible characters could make a line look like what it is not.
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
-)
+_HIDDEN = lazy("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 # What is unseen within a word, like a soft hyphen, goes without a trace.
-_UNSEEN = re.compile("[\u00ad\u061c\u180e\u206a-\u206f\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]")
-_BLANK_LINES = re.compile(r"\n\s*\n\s*\n+")
+_UNSEEN = lazy("[\u00ad\u061c\u180e\u206a-\u206f\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]")
+_BLANK_LINES = lazy(r"\n\s*\n\s*\n+")
 
 
 def fenced(lines: Iterable[str], *, max_chars: int) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from .fold import canonical
+from .patterns import lazy
 from .states import COLOUR, unlike
 from .subject import head, is_verb
 
@@ -21,104 +22,104 @@ _MAX_CHARS = 100  # a longer text says more than one thing
 _MOST_WORDS = 3  # in the place of what it was before, in English
 _MOST_CHARS = 12  # the same in Chinese and Japanese
 
-NOW_EN = re.compile(r"\b(?:now|nowadays|these days|currently)\b,? ?")
-NOW_ZH = re.compile(canonical(r"现在|如今|目前|(?<=[我的])新的?(?=[\u3400-\u9fff])"))
-NOW_JA = re.compile(canonical(r"今(?![後日回度週月年朝夜晩期季春夏秋冬])(?:では|は|の)?、?|現在(?:は|の)?、?|新しい"))
-_AN = re.compile(r"\ban ")
-_NEW_EN = re.compile(r"\b((?:my|our|his|her|their|the)) (?:new|current) ")
-TOKEN_EN = re.compile(r"\w+(?:['./:-]\w+)*")
-TOKEN_CJK = re.compile(r"[a-z\d]+(?:[./:-][a-z\d]+)*|[\u3041-\u9fff\uac00-\ud7a3]|[,、]")
+NOW_EN = lazy(r"\b(?:now|nowadays|these days|currently)\b,? ?")
+NOW_ZH = lazy(canonical(r"现在|如今|目前|(?<=[我的])新的?(?=[\u3400-\u9fff])"))
+NOW_JA = lazy(canonical(r"今(?![後日回度週月年朝夜晩期季春夏秋冬])(?:では|は|の)?、?|現在(?:は|の)?、?|新しい"))
+_AN = lazy(r"\ban ")
+_NEW_EN = lazy(r"\b((?:my|our|his|her|their|the)) (?:new|current) ")
+TOKEN_EN = lazy(r"\w+(?:['./:-]\w+)*")
+TOKEN_CJK = lazy(r"[a-z\d]+(?:[./:-][a-z\d]+)*|[\u3041-\u9fff\uac00-\ud7a3]|[,、]")
 # Of these there may be several: what comes to one ends no other. Of "use" only for what it is used tells.
-_SEVERAL_EN = re.compile(
+_SEVERAL_EN = lazy(
     r"\b(?:ha(?:ve|s)|got|own|like|love|enjoy|prefer|speak|know|play|read|want|need|see|watch|eat|collect|learn|stud(?:y|ie)|visit|follow|"
     r"support|offer|include|sell|hate|can|could|will|remember|mention|say|said|think|feel|tr(?:y|ied)|understand|cook|grow|keep)(?:s|es|ing|d)?\b"
 )
-_SEVERAL_ZH = re.compile(canonical("[有会能爱看读玩听学吃想养说写买教种要做打认识]|喜欢|讨厌|支持|觉得"))
-_SEVERAL_JA = re.compile(
+_SEVERAL_ZH = lazy(canonical("[有会能爱看读玩听学吃想养说写买教种要做打认识]|喜欢|讨厌|支持|觉得"))
+_SEVERAL_JA = lazy(
     canonical(
         "飼|[行来弾]|好[きみ]|嫌い|話[すせし]|持[っち]|読[んみむ]|食べ|見[てるた]|聞い|欲し|ほしい|でき|習[っい]|学[んび]|買[っい]|作[っる]|"
         "(?<!て)あ[りる]|(?<!て)い[るま]$"
     )
 )
 # Of these there are several for certain, whatever is told of them.
-_MANY_EN = re.compile(
+_MANY_EN = lazy(
     r"\b(?:(?:speak|know|like|love|enjoy|own|have|play|read|learn|collect|eat|cook|understand|hate|watch|sell|offer|support)(?:s|es|ing)?|has|got|"
     r"(?:fluent|interested) in|(?:good|bad) at|familiar with)(?: (?:a|the|some|my|our|how to|about))*$|"
     r"\b(?:have|has|owns?) a \w+ in$"
 )
-_MANY_ZH = re.compile(canonical("(?:[会懂有爱学读养说]|会[写用做弹拉说打修画]|喜欢|认识|熟悉|擅长|精通)[小老阿]?$"))
-_MANY_JA = re.compile(
+_MANY_ZH = lazy(canonical("(?:[会懂有爱学读养说]|会[写用做弹拉说打修画]|喜欢|认识|熟悉|擅长|精通)[小老阿]?$"))
+_MANY_JA = lazy(
     canonical(
         "[^は、]{0,2}(?:[がも](?:好き|嫌い|でき|話せ|書け|弾け|使え|わか|得意|読め)|[をも](?:勉強|学[んび]|習[いっ]|話[しす]|飼)|に興味)"
     )
 )
 _COUNTS = frozenset("one two three four five six seven eight nine ten twelve weekly daily monthly".split())
-_COUNT_ZH = re.compile(canonical(r"\d|[一二三四五六七八九十百千万两]"))
+_COUNT_ZH = lazy(canonical(r"\d|[一二三四五六七八九十百千万两]"))
 # With its verb it makes another verb, or it tells where or how.
-_OTHER_VERB_ZH = re.compile(canonical("开[始心会玩放发学口店源工门花]|.[在到着过不得了]"))
-_STATE_JA = re.compile(canonical("(?:中|不在|休み|済み|前|後)$"))
-_PERSON_JA = re.compile(canonical("さん|くん|ちゃん|様|氏|先生"))  # before it stands a name: 田中さん
-_USES = re.compile(canonical(r"\bus(?:e|es|ing)$|用$"))
-_IS_EN = re.compile(r"\b(?:am|is|are|'m|'s|'re)$")
-_SELF_IS = re.compile(
+_OTHER_VERB_ZH = lazy(canonical("开[始心会玩放发学口店源工门花]|.[在到着过不得了]"))
+_STATE_JA = lazy(canonical("(?:中|不在|休み|済み|前|後)$"))
+_PERSON_JA = lazy(canonical("さん|くん|ちゃん|様|氏|先生"))  # before it stands a name: 田中さん
+_USES = lazy(canonical(r"\bus(?:e|es|ing)$|用$"))
+_IS_EN = lazy(r"\b(?:am|is|are|'m|'s|'re)$")
+_SELF_IS = lazy(
     canonical(
         r"^(?:(?:i|we|he|she|they|user|it) (?:am|is|are)|i'm|we're|he's|she's|it's|"
         r"(?:我们?|用户|他|她|它)是?)$"
     )
 )
 _NICKNAME_ZH = canonical("小老阿")
-_IS_ZH = re.compile(canonical("[是叫为][小老阿]?$"))
-_SELF_EN = re.compile(r"(?:i|we|user) \w+")
-_ADVERB_ZH = re.compile(canonical("^(?:每[天周月年晚早]|经常|通常|一般|一直|都|也|很|还|就|在|的|是不是)*$"))
-_ARTICLE = re.compile(r" (?:a|the|my|our|dr|mr|mrs|ms|prof)$")
+_IS_ZH = lazy(canonical("[是叫为][小老阿]?$"))
+_SELF_EN = lazy(r"(?:i|we|user) \w+")
+_ADVERB_ZH = lazy(canonical("^(?:每[天周月年晚早]|经常|通常|一般|一直|都|也|很|还|就|在|的|是不是)*$"))
+_ARTICLE = lazy(r" (?:a|the|my|our|dr|mr|mrs|ms|prof)$")
 _JOINING_EN = frozenset("a an the to at in on for with from of by my our no not as and or".split())
-_SELF_JA = re.compile(canonical(r"^(?:私たち|私|僕|俺|うち|ユーザー)[のは]、?|^(?:担当|かかりつけ)の"))
-_BECAME_JA = re.compile(canonical(r"[にと]な(?:りました|った|っています|っている)$"))
-_IS_JA = re.compile(canonical(r"(?:です|だ|である)?$"))
+_SELF_JA = lazy(canonical(r"^(?:私たち|私|僕|俺|うち|ユーザー)[のは]、?|^(?:担当|かかりつけ)の"))
+_BECAME_JA = lazy(canonical(r"[にと]な(?:りました|った|っています|っている)$"))
+_IS_JA = lazy(canonical(r"(?:です|だ|である)?$"))
 # What one rides for a minute or a journey, not as one's way to go.
-_PASSING = re.compile(
+_PASSING = lazy(
     canonical(
         r"\b(?:elevator|escalator|lift|plane|airplane|ferris wheel|roller ?coaster)\b|电梯|扶梯|飞机|过山车|"
         "エレベーター|エスカレーター|飛行機|観覧車|コースター"
     )
 )
 # "I have a new dentist, Dr. Moreau" is of whom one has one.
-_HAS_NEW_EN = re.compile(
+_HAS_NEW_EN = lazy(
     r"^(?:i|we|user)(?:'ve| have| has)?(?: now)?(?: got| have| has| found| hired)? a new "
     r"(?!(?:\w+ )?(?:friend|cat|dog|pet|colleague|co-?worker|teammate|neighbou?r|client|customer|cousin|hobby|book|"
     r"song|game|project|task|brother|sister|child|son|daughter|nephew|niece|grand\w+|student|intern|employee)\b)"
     r"(\w+(?: \w+)?)"
     r"(?: now)?(?:[,:;]| -| called| named)(?: (?:his|her|its|their) name is| called| named)? "
 )
-_HAS_NEW_ZH = re.compile(
+_HAS_NEW_ZH = lazy(
     canonical(
         "^(?:我|我们|用户)(?:现在)?(?:有|换|找|来|请|雇)了?(?:一?[个位台辆])?新的?(?!(?:朋友|同事|猫|狗|宠物|邻居|客户|同学|学生|爱好|游戏))"
         "([\u3400-\u9fff]{1,5})[,:](?:他|她|它)?(?:叫|是)?"
     )
 )
-_SWITCHED_EN = re.compile(
+_SWITCHED_EN = lazy(
     r"^(?:i|we|user)(?:'ve| have| has)? (?:just |recently )?(?:switched|changed) "
     r"(?!(?:thing|mind|plan|side|place)s\b)(\w+?)(?:e?s)"
     r"(?: again)?"
     r"(?:[,:;.]| -| and)* (?:and )?(?:now )?(?:i'm|i am|we're|we are|it's|it is|i|we)(?: now)? "
     r"(?:with |bank with |go to |use )?(?!(?:happy|not|so|very|glad|at|in|on|going)\b)(?=[a-z])"
 )
-_SWITCHED_ZH = re.compile(
+_SWITCHED_ZH = lazy(
     canonical(
         "^(?:我|我们)(?:刚|最近)?换了?(?!了)([\u3400-\u9fff]{2,4}?)了?,"
         "(?:现在|以后)(?:是|用的?是?|去的?是?|在)"
         "(?=[^,。]{1,8}[。.]?$)"
     )
 )
-_SWITCHED_JA = re.compile(
+_SWITCHED_JA = lazy(
     canonical(
         "^([\u3400-\u9fff\u30a1-\u30ff]{2,6})を(?:変え|替え|換え)(?:て|ました|た)[、。]? ?今は"
         "(?=[^、。はがを]{1,10}(?:です|だ)[。.]?$)"
     )
 )
-_OURS = re.compile(r"^(?:our|user's|the user's) ")
-_TOPIC = re.compile("[はがもの、,]")
-_KANA = re.compile("[\u3041-\u30fa]")
+_OURS = lazy(r"^(?:our|user's|the user's) ")
+_TOPIC = lazy("[はがもの、,]")
+_KANA = lazy("[\u3041-\u30fa]")
 
 
 def owned(told: str) -> str:

@@ -16,6 +16,7 @@ from .fold import fold
 from .memory import LEAST_RATING, MOST_RATING
 from .moment import passes
 from .passages import sentences
+from .patterns import lazy
 from .signs import Signs
 from .small_talk import without_small_talk
 from .speech import ERROR, SMALL_TALK, doubts, greets, without_closing, without_opener
@@ -227,7 +228,7 @@ _FOR: tuple[tuple[str, Signs], ...] = (
         ),
     ),
 )
-_DATED = re.compile(
+_DATED = lazy(
     r"\b\d{1,2}(?:st|nd|rd|th)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|"
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december) \d|"
     r"\b(?:19|20)\d\d-\d\d-\d\d|\b(?:19|20)\d\d年|\d+月\d+日|[一二三四五六七八九十]+月[一二三四五六七八九十]+[日号]|"
@@ -235,14 +236,14 @@ _DATED = re.compile(
 )
 # A short statement has to be about somebody or something: a person, a copula, a topic, a number, a name.
 _LEAST_CHARS = 12
-_ANCHORED = re.compile(
+_ANCHORED = lazy(
     r"\b(?:i|we|my|our|is|are)\b|\d|[a-z]{2,}\d*[\u3041-\u9fff]|[\u3041-\u9fff] ?[a-z]{2,}|我|是|[有叫姓属]|"
     r"[二两三四五六七八九十]|用户|客户|です|は|.{7}[了。]$"
 )
 # What somebody asks to be remembered is kept, however it is put.
 _WANTED, _FOR_WANTED = _FOR[0]
 # To ask for it says nothing that could be kept.
-_ONLY_ASKED = re.compile(
+_ONLY_ASKED = lazy(
     r"(?:please )?(?:remember|note|save|store|keep)(?: (?:this|that|it|in mind))*(?: for (?:me|later))?(?: please)?|"
     r"请?(?:帮我)?(?:记住|記住|记一下|记下来|记下|记得|别忘了)(?:这个|這個|这点|这件事|它|哦|吧)*|"
     r"(?:これを?|それを?)?(?:覚えておいて|覚えといて|覚えてて|メモして|忘れないで)(?:ください|下さい|ね)*"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .fold import canonical
+from .patterns import lazy
 
 __all__ = ["about_answers", "languages_of_answers", "named"]
 
@@ -63,7 +64,7 @@ def _compile_kinds() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, tuple[
                 meant.setdefault(canonical(name), []).append((kind, first))
     longest_first = sorted(meant, key=len, reverse=True)
     plain, other = (
-        re.compile("|".join(re.escape(name) for name in longest_first if name.isascii() is ascii_))
+        lazy("|".join(re.escape(name) for name in longest_first if name.isascii() is ascii_))
         for ascii_ in (True, False)
     )
     return plain, other, {name: tuple(kinds) for name, kinds in meant.items()}
@@ -71,11 +72,11 @@ def _compile_kinds() -> tuple[re.Pattern[str], re.Pattern[str], dict[str, tuple[
 
 _PLAIN_TOOLS, _OTHER_TOOLS, _MEANT = _compile_kinds()
 _FIRST_WORDS = frozenset(name.split(" ")[0] for name in _MEANT)
-_WORD = re.compile(r"(?<![\w.@])[a-z\d][a-z\d.+#-]*(?<!\.)", re.ASCII)
-_NO_NAME = re.compile(r"[a-z\d]|[-@]\w", re.ASCII)
+_WORD = lazy(r"(?<![\w.@])[a-z\d][a-z\d.+#-]*(?<!\.)", re.ASCII)
+_NO_NAME = lazy(r"[a-z\d]|[-@]\w", re.ASCII)
 
 
-_ANSWER = re.compile(
+_ANSWER = lazy(
     canonical(
         r"\b(?:tone|answers?|repl(?:y|ies)|respond\w*|responses?|explanations?|explain\w*|summar\w+|talk|speak to|chat|write to)\b|回答|回复|答复|回应|解释|说明|沟通|"
         r"聊|交流|对话|语气|口吻|口調|返信|答え|応答|返答|説明|会話|話して|やり取り|回覆|文章"
@@ -94,7 +95,7 @@ _LANGUAGES = (
     ("portuguese", "portuguese|葡萄牙语|ポルトガル語"),
     ("russian", "russian|俄语|ロシア語"),
 )
-_LANGUAGE = tuple((name, re.compile(canonical(pattern), re.ASCII)) for name, pattern in _LANGUAGES)
+_LANGUAGE = tuple((name, lazy(canonical(pattern), re.ASCII)) for name, pattern in _LANGUAGES)
 
 
 def about_answers(said: str) -> bool:

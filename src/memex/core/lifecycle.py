@@ -16,6 +16,7 @@ from uuid import UUID
 from .claims import relation
 from .ending import end_the_same, of_others, parts_beside, readings, why_over
 from .memory import MAX_TAGS, Memory, MemoryType, NewMemory
+from .patterns import lazy
 from .reading import Statement
 from .redact import REDACTED
 from .render import is_rendered, without_rendered
@@ -50,7 +51,7 @@ _MERGED_BECAUSE = {
     "extends": "it says nearly the same",
 }
 # That something is so again says that it is so.
-_AGAIN = re.compile(
+_AGAIN = lazy(
     r"\A(?:once again|again),? |,? (?:once again|once more|again)\b|"
     r"(?<=[我他她们])(?:又|再次|重新)|\A又|(?:\A|(?<=は))また(?!は)、?|再び",
     re.IGNORECASE,

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .fold import canonical
+from .patterns import lazy
 
 __all__ = ["Listing", "listing"]
 
 _MOST_WORDS = 5  # of one thing: "a cat named Tom"
 _MOST_CHARS = 10
-_KANA = re.compile("[\u3041-\u30ff]")
+_KANA = lazy("[\u3041-\u30ff]")
 
 
 def _rx(pattern: str) -> re.Pattern[str]:
-    return re.compile(canonical(pattern), re.IGNORECASE)
+    return lazy(canonical(pattern), re.IGNORECASE)
 
 
 _EN = _rx(
@@ -37,9 +38,9 @@ _JA = _rx(
     r"(?P<tail>(?:の?アレルギー|が(?:大?好き|大?嫌い|苦手|怖|でき|話せ|弾け|い|あ)|を(?:飼|話|使|飲|食|習|勉強|弾))[^、。]*。?)"
 )
 _SPLIT = {
-    "en": re.compile(r",? and |,? or |, ", re.IGNORECASE),
-    "zh": re.compile("、|和|与|與|以及|跟"),
-    "ja": re.compile("、|と|や"),
+    "en": lazy(r",? and |,? or |, ", re.IGNORECASE),
+    "zh": lazy("、|和|与|與|以及|跟"),
+    "ja": lazy("、|と|や"),
 }
 _JOINED = {"en": (", ", " and "), "zh": ("、", "和"), "ja": ("、", "と")}
 

@@ -6,8 +6,7 @@ language has no form for them.
 
 from __future__ import annotations
 
-import re
-
+from .patterns import lazy
 from .signs import Signs
 
 __all__ = ["passes"]
@@ -118,7 +117,7 @@ _PASSING = Signs(
 )
 
 # An English sentence that states something has a subject and, in the present, a verb.
-_FINITE = re.compile(
+_FINITE = lazy(
     r"\b(?:i|we|they|you)(?:'ve|'d)? (?:\w+ly |also |only |never |always |all |both )?(?!can't|couldn't|cannot|"
     r"will)\w+|\bi'm\b|\bwe're\b|"
     r"(?:^|[,:;(] ?)(?:[^\s,:;]+ ){1,7}?(?:is|are|isn't|aren't|has|have|must|should|will|may|can|gets?|does(?:n't)?|"

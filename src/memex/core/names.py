@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from .patterns import lazy
 
 __all__ = ["names", "speaker"]
 
 _WORD = r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3][^\W\u3040-\u30ff\u3400-\u9fff]*(?:['\u2019.\-][^\W_]+)*\.?"
 _WIDE = r"[\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u00b7\u30fb]"
 # "Name: text" with a space after a half-width colon (so neither "12:30" nor "http://"), or "Name：text".
-_SPEAKER = re.compile(
+_SPEAKER = lazy(
     rf"\s*(?P<name>{_WORD}(?: {_WORD}){{0,2}}|{_WIDE}{{1,12}})[^\S\n]*(?:\uff1a|:(?=\s)|(?<={_WIDE}):)\s*(?=\S)"
 )
 _MAX_NAME_CHARS = 40
@@ -23,14 +23,14 @@ _LABELS = """
     訂正 修正 追記 メモ 注 注記 備考 決定 結論 質問 回答 要約 例 重要事項 対策 教訓 ポストモーテム
     정정 참고 메모 결정
 """
-_FAULT = re.compile(r"(?:Error|Exception|Warning|ERR)$")  # "ValueError: ..." is said by nobody
+_FAULT = lazy(r"(?:Error|Exception|Warning|ERR)$")  # "ValueError: ..." is said by nobody
 _NOT_NAMES = frozenset(f"{_SCHEMES} {_LABELS}".split())
 
-_CAPITALISED = re.compile(r"(?<![\w])[A-Z\u00c0-\u00de][^\W\d_\u3040-\u9fff\uac00-\ud7a3]+(?:-[A-Z][^\W\d_]+)*")
-_HONOURED = re.compile(
+_CAPITALISED = lazy(r"(?<![\w])[A-Z\u00c0-\u00de][^\W\d_\u3040-\u9fff\uac00-\ud7a3]+(?:-[A-Z][^\W\d_]+)*")
+_HONOURED = lazy(
     r"([\u30a1-\u30fc]{2,12}|[\u3400-\u9fff]{1,4})(?:さん|ちゃん|くん|さま|様|氏)|([\u3400-\u9fff]{1,3})(?:先生|女士|小姐)"
 )
-_SENTENCE_START = re.compile(r"(?:\A|[.!?。！？]\s*|\n\s*)[\"'“‘(]*\Z")
+_SENTENCE_START = lazy(r"(?:\A|[.!?。！？]\s*|\n\s*)[\"'“‘(]*\Z")
 # Words that are capitalised because they begin a question, an order or an answer.
 _OPENER_WORDS = """
     a about according after all also am an and any are as ask at based be because before between both but by can

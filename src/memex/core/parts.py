@@ -14,6 +14,7 @@ from itertools import islice
 from .facts import facts
 from .fold import canonical, fold
 from .passages import sentences
+from .patterns import lazy
 from .signs import Signs
 from .subject import people
 
@@ -21,12 +22,12 @@ __all__ = ["Part", "parts_of", "rejoined"]
 
 _MOST_CHARS = 600  # a longer sentence stays whole
 _MOST_JOINTS = 24  # what has more is a list
-_KANA = re.compile("[\u3041-\u30ff]")
-_HAN = re.compile("[\u3400-\u9fff]")
+_KANA = lazy("[\u3041-\u30ff]")
+_HAN = lazy("[\u3400-\u9fff]")
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(canonical(pattern) for pattern in patterns), re.IGNORECASE)
+    return lazy("|".join(canonical(pattern) for pattern in patterns), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +79,15 @@ def _finished(said: str) -> str:
 
 
 _UNFINISHED_JA = (
-    (re.compile("(?<=[てで])(?:いて|おり)$"), "います"),
-    (re.compile("(?<=[すただるい])(?:が|けど|けれども?|し)$"), ""),
-    (re.compile("くて$"), "いです"),
-    (re.compile("(?<=[がもはに])あって$"), "あります"),
-    (re.compile("(?:(?<=さん)|(?<=くん)|(?<=ちゃん)|(?<=きれい)|(?<=嫌い)|(?<![んい]))で$"), "です"),
-    (re.compile("(?<=ん)で$"), "でいます"),
-    (re.compile("(?<=[っえけせてねべめれげみしじき\u3400-\u9fff])て$"), "ています"),
-    (re.compile("(?<=[がもはに])あり$"), "あります"),
-    (re.compile("(?<=[がもはに])いて$"), "います"),
+    (lazy("(?<=[てで])(?:いて|おり)$"), "います"),
+    (lazy("(?<=[すただるい])(?:が|けど|けれども?|し)$"), ""),
+    (lazy("くて$"), "いです"),
+    (lazy("(?<=[がもはに])あって$"), "あります"),
+    (lazy("(?:(?<=さん)|(?<=くん)|(?<=ちゃん)|(?<=きれい)|(?<=嫌い)|(?<![んい]))で$"), "です"),
+    (lazy("(?<=ん)で$"), "でいます"),
+    (lazy("(?<=[っえけせてねべめれげみしじき\u3400-\u9fff])て$"), "ています"),
+    (lazy("(?<=[がもはに])あり$"), "あります"),
+    (lazy("(?<=[がもはに])いて$"), "います"),
 )
 
 
@@ -120,7 +121,7 @@ def _cut(sentence: str) -> list[Part]:
 
 
 # After a semicolon stands a statement of its own; a list, the more so without a verb, has commas or is one.
-_STOP = re.compile("[;\uff1b]")
+_STOP = lazy("[;\uff1b]")
 
 
 def _tells(said: str) -> bool:
@@ -137,16 +138,16 @@ def _verb_after(before: str, after: str) -> str:
     return shared["verb"] if shared else ""
 
 
-_GAP_JA = re.compile("[^、。はがを]{1,16}[はが][^、。はがを]{1,20}を")
-_GAPPED_JA = re.compile("[^、。はがを]{1,16}[はが][^、。はがを]{1,20}を(?P<verb>[^、。はがを]{2,16})")
+_GAP_JA = lazy("[^、。はがを]{1,16}[はが][^、。はがを]{1,20}を")
+_GAPPED_JA = lazy("[^、。はがを]{1,16}[はが][^、。はがを]{1,20}を(?P<verb>[^、。はがを]{2,16})")
 # Somebody by name, whose verb is told by what follows; where things are listed, names of things, too, stand before nouns.
-_BY_NAME = re.compile(
+_BY_NAME = lazy(
     r"(?!(?:I|It|He|She|They|That|This|These|Those|There|Here|Which|Who|So|Then|And|But|Or)\b)[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2} "
     r"(?!\w*(?:ss|us|is) )(?:[a-z]{2,}(?:s|ed)|led|ran|took|gave|made|wrote|chose)(?= (?P<object>it|them|him|her|me|us|the|an?|my|our|"
     r"your|his|their|this|every|each)\b| (?:up|off|out|away|down|over|first|last|next|then|there|too|on|at|in|to|for|with|from|by|"
     r"until|after|before|about|as)\b|[.!]?$)"
 )
-_LISTS_EN = re.compile(
+_LISTS_EN = lazy(
     r"\b(?:lik|lov|enjoy|prefer|hat|us|ha|own|play|speak|read|eat|sell|know|collect|watch|learn|stud|need|want|drink|grow|"
     r"keep|buy|offer|support|visit|cook)(?:e|es|s|ve|y|ies|ing|ed)?\b(?!.*\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?$)"
 )
@@ -154,7 +155,7 @@ _SURNAMES = (
     "[王李张刘陈杨赵吴徐孙胡朱郭罗宋郑韩唐冯董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎潘杜戴夏汪姜范石姚谭廖邹熊陆郝孔崔康邱秦史顾侯邵孟钱汤尹乔贺赖龚葛柳邢]|"
     "欧阳|司马|上官|诸葛"
 )
-_BY_NAME_ZH = re.compile(
+_BY_NAME_ZH = lazy(
     canonical(
         f"(?:[小老阿](?![时学区组心吃狗猫孩说数型朋事年家板公婆师百城房屋车店工费商程人姨]|[^的]的)[\u3400-\u9fff]|"
         f"(?!程序|许多|石头|石油|夏[天季]|唐代|宋代|汤[里水]|钱[包都不也在放是]|孔[子雀]|康复|杜绝|戴[着上]|叶子|张[嘴开贴]|陈[旧列述]|罗列|曾经|史上|顾客|侯[车机]|"
@@ -163,7 +164,7 @@ _BY_NAME_ZH = re.compile(
         "接|送|唱|弹|拉|跳|教|管|买|订|付|请|值班|参加|翻译|陪|压轴|收尾|致辞|领|排|帮|用|是|在|住)"
     )
 )
-_BY_NAME_JA = re.compile(
+_BY_NAME_JA = lazy(
     canonical(
         "(?:[\u3400-\u9fff]{2,4}|[\u30a1-\u30ff]{2,8}|[^、。はがを]{1,8}(?:さん|くん|君|ちゃん|先生|氏))が(?:[^、。はが]{1,16}[をにでと])?"
         "(?:話|説明|発表|司会|担当|進行|進め|運転|作|書|歌|弾|教|準備|案内|通訳|報告|登壇|出|行|来|迎え|払|決め|まとめ|承認|確認|署名|締め|踊|演奏|料理|手伝|見|持|主催)"
@@ -205,36 +206,36 @@ _LESS_EN = (
 # These tell of what was spoken of just before: "I live in Oslo, the rent is 900".
 _OF_IT = r"(?:the )?(?:name|rent|price|colou?r|reason|size|place|location|view|address|house|flat|apartment|floor|idea|latter|former|other|rest)\b"
 _NO_NP = r"that|which|who|whose|where|because|since|if|when|to|and|or|than|but"
-_OWN_EN = re.compile(
+_OWN_EN = lazy(
     rf"(?:(?:now|currently|nowadays|these days|today|this year|last year|in (?:19|20)\d\d),? )?"
     rf"(?:(?:i|we)(?:'(?:m|ve|re|ll|d))? (?!and\b|or\b)\w|"
     rf"(?!(?:{_BACK_EN}{_LESS_EN})\b|{_OF_IT})(?:(?!(?:{_NO_NP})\b)[\w.'/+#&-]+ ){{1,7}}?{_FINITE_EN}|"
     rf"(?:my|our|the) (?:(?!(?:{_NO_NP})\b)[\w.-]+ ){{1,3}}?[a-z]{{2,}}[^\Ws]s (?!(?:{_NO_NP})\b|of\b)[a-z]{{2,}}|"
     rf"(?:my|our|the) (?:[\w-]+ )?[\w-]+'s (?:an?|the|in|at|on|called|named|not|from|my|our|\d|\w+ing)\b|user(?: \w+ly)? \w+s\b)"
 )
-_CLAUSE_EN = re.compile(
+_CLAUSE_EN = lazy(
     rf"(?:^|(?<= )){_FINITE_EN}(?= |$)|^(?:i|we)\b. ?\w+ \w|^(?:he|she|it|they)'|^(?:please|always|never|use|call|answer)\b|\w'(?:s|re) \w"
 )
-_JOINT_EN = re.compile(
+_JOINT_EN = lazy(
     r"\s*(?:[,;\u2013\u2014]|\s-(?=\s))\s*(?:(?:and|but|while|whereas|plus|yet)\b,?\s*)?(?:also\s+)?|"
     r"\s+(?:and|but|while|whereas)\s+(?:also\s+)?",
     re.IGNORECASE,
 )
-_JOINS_EN = re.compile(r"[a-z]")
-_INTRO_EN = re.compile(
+_JOINS_EN = lazy(r"[a-z]")
+_INTRO_EN = lazy(
     r"(?:in|on|at|after|before|since|when|while|if|as|because|although|though|unless|until|once|whenever|for|from|by|with|during|"
     r"to|despite|given|according|besides|apart|unlike|under|over|between|among|due|where|even|so|whether)\b"
 )
-_UNDER_EN = re.compile(
+_UNDER_EN = lazy(
     r"\b(?:because|since (?!\d|january|february|march|april|may|june|july|august|september|october|november|december|last|the\b)|so that|if|"
     r"when|unless|although|though|that|which|who|whose|where|until (?!\d)|whether|in case|as long as|so)\b"
 )
-_OPEN_EN = re.compile(
+_OPEN_EN = lazy(
     r"\b(?:think|guess|believe|mean|know|suppose|hear|heard|said|says|hope|told \w+|that|if|because|and|or|than|as|to|for|between|both)$"
 )
 # What somebody or something does or is for long, whatever else is said of them.
 _STATES_EN = r"(?:costs|weighs|sleeps|seats|plays|speaks|studies|teaches|attends|goes to|drives|owns|wears|works|lives|opens|closes|belongs)"
-_SHARED_EN = re.compile(rf"((?:i|we|(?:the )?user|(?:my|our|the) \w+(?: \w+)?) )(?:{_FINITE_EN}|{_STATES_EN}) ")
+_SHARED_EN = lazy(rf"((?:i|we|(?:the )?user|(?:my|our|the) \w+(?: \w+)?) )(?:{_FINITE_EN}|{_STATES_EN}) ")
 
 
 def _ends_en(before: str, joint: str) -> bool:
@@ -282,11 +283,11 @@ _LASTS = Signs(
 # Chinese: no form tells a verb, so what stands before one must not be a word that begins a clause without a subject.
 _ALSO_ZH = "而且|并且|並且|另外|此外|同时|同時|还有|還有"
 _BUT_ZH = "但是|不过|不過"
-_JOINT_ZH = re.compile(
+_JOINT_ZH = lazy(
     rf"\s*[,;\uff0c\uff1b]\s*(?:(?:{_ALSO_ZH}|{_BUT_ZH}|但|然后|然後|而|并|並|且|可是|只是|至于|至於|再说|再說|对了|對了)[,\uff0c]?)?|"
     rf"\s*(?:{_ALSO_ZH}|{_BUT_ZH})(?=我)"
 )
-_ADDS_ZH = re.compile(_ALSO_ZH)
+_ADDS_ZH = lazy(_ALSO_ZH)
 _SELF_ZH = _rx("(?:我们?|咱们?|用户|主人|俺)")
 _TIME_ZH = _rx("(?:现在|目前|最近|如今|今年|去年|平时)+")
 _BACK_ZH = r"[他她它其该这那此]|对方|里面|上面|附近|旁边|周围|名字|名称|房租|租金|价格|颜色|户型|面积|楼层|位置|地址|环境|原因|理由|房子|公寓|小区"
@@ -334,7 +335,7 @@ def _begins_zh(before: str, after: str, joint: str) -> str | None:
 
 
 # Japanese: a clause ends with the form that goes on (て, で, し, が ...), the next one has a topic of its own.
-_JOINT_JA = re.compile(
+_JOINT_JA = lazy(
     r"\s*[、,;\uff0c\uff1b]\s*(?:(?:そして|また|あと|それに|しかも|ただし?|でも|なお|一方で?|ちなみに|それから|さらに|加えて|だけど|けど|しかし)[、,\uff0c]?\s*)?|"
     r"(?<=です)(?:が|けど|し)(?=[^、。])|(?<=ます)(?:が|けど|し)(?=[^、。])|(?<=[てで](?:いて|おり))(?=[^、。はがをに]{1,10}[はを])",
 )
@@ -351,7 +352,7 @@ _BACK_JA = (
 )
 _WHEN_JA = _rx(r"(?:今|現在|最近|普段|昔|平日|週末|休日|毎[日朝晩週月年]|今年|去年|いつも)(?:は|も|に|、)*")
 _TOPIC_JA = _rx(rf"(?!(?:{_BACK_JA[:-1]})[はがもの])(?P<noun>[^、。はがもを]{{1,18}}?)(?P<mark>[はがも])(?=.{{2}})")
-_STATES_JA = re.compile("好き|嫌い|苦手|得意|でき|飼|い(?:ます|る)|あり|ある|話せ|弾け|怖|趣味")
+_STATES_JA = lazy("好き|嫌い|苦手|得意|でき|飼|い(?:ます|る)|あり|ある|話せ|弾け|怖|趣味")
 _SHARED_JA = _rx(r"([^、。はがもを]{1,12}は)")
 
 

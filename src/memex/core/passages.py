@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from .patterns import lazy
 
 __all__ = ["Span", "estimate_tokens", "passages", "sentences"]
 
@@ -14,19 +15,19 @@ _TOKENS_PER_WIDE = 1 / 1.6  # Han, kana, Hangul
 _TOKENS_PER_DIGIT = 1 / 2
 _TOKENS_PER_SYMBOL = 1.0
 
-_WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U000323af]")
-_DIGIT = re.compile(r"\d")
-_SYMBOL = re.compile(r"[^\w\s]|_")
+_WIDE = lazy("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U000323af]")
+_DIGIT = lazy(r"\d")
+_SYMBOL = lazy(r"[^\w\s]|_")
 
 # A sentence ends at CJK end marks with the brackets that close after them, at a line end, or at
 # Latin end marks before a space (so not within "3.11" or "example.com").
-_ENDS = re.compile(
+_ENDS = lazy(
     "[。！？｡…]+[」』”’）)】》\"']*"
     r"|(?<!\b[A-Z])(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)"
     "[.!?]+[\"'”’)\\]]*(?=\\s|\\Z)"
     r"|\n"
 )
-_PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n\s*\Z")
+_PARAGRAPH_END = lazy(r"\n[^\S\n]*\n\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)

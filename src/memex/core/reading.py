@@ -13,6 +13,7 @@ from .dimensions import Value, values
 from .facts import Fact, facts
 from .fold import canonical, fold
 from .frames import owned
+from .patterns import lazy
 from .small_talk import without_small_talk
 from .subject import GENERIC, head, labels, people
 from .traits import read_turn
@@ -22,10 +23,10 @@ __all__ = ["Statement"]
 
 _MAX_READ_CHARS = 400
 _MARK_CHARS = 16  # "Correction:" looks like a speaker
-_FRAME = re.compile(
+_FRAME = lazy(
     r"\b(at|in|on|for|with|from|by|as|about|to)\b((?: (?!(?:at|in|on|for|with|from|by|as|about|to)\b)[\w.'/-]+){1,4})"
 )
-_NO_FRAME = re.compile(
+_NO_FRAME = lazy(
     r"\bfrom now on\b|\bas of\b|\bin (?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
 )
 _DENIED_AFTER = canonical(r"[^、。]{0,8}(?:ではな|じゃな|ではあり|をやめ|はやめ|は使わ|不再|作废|停用)")

@@ -8,10 +8,10 @@ not hold the word. Both are compared in folded form.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from .fold import fold
+from .patterns import lazy
 from .scoring import recency
 
 __all__ = ["FRESHNESS_SHARE", "RELEVANCE_SHARE", "keyword_key", "named_keys", "recall_score", "registered_relevance"]
@@ -20,7 +20,7 @@ RELEVANCE_SHARE = 0.7
 FRESHNESS_SHARE = 0.3
 
 # Scripts written without spaces lie beyond U+0E00: there every character may begin or end a keyword.
-_TOKEN = re.compile("[\u0e00-\U000323af]|[^\\W\u0e00-\U000323af]+")
+_TOKEN = lazy("[\u0e00-\U000323af]|[^\\W\u0e00-\U000323af]+")
 _MAX_TOKENS = 400  # of a text that is searched for keywords; the rest is a pasted document
 _MAX_KEY_TOKENS = 8  # longer keywords are found only when they are asked for as they are
 

@@ -11,6 +11,7 @@ from .claims import relation
 from .fence import CLOSE, NOTE, OPEN, holds_recalled, inert, without_recalled
 from .memory import Memory
 from .passages import estimate_tokens
+from .patterns import lazy
 from .text import content_hash
 
 __all__ = ["Rendered", "is_rendered", "render", "without_rendered"]
@@ -20,11 +21,11 @@ _ELLIPSIS = "…"
 _LEAST_LINE_TOKENS = 40  # a memory is cut to fit only if about this much of it can be shown
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-_LINE = re.compile(
+_LINE = lazy(
     rf"^[^\S\n]*(?:[-*>]\s*)?\d+\. \[(?:episodic|semantic|procedural), \d{{4}}-\d\d-\d\d, {_UUID}\].*$", re.MULTILINE
 )
-_NOTE_LINE = re.compile(rf"^\s*{re.escape(NOTE)}\s*$", re.MULTILINE)
-_STRAY = re.compile(r"</?memex-memory>", re.IGNORECASE)
+_NOTE_LINE = lazy(rf"^\s*{re.escape(NOTE)}\s*$", re.MULTILINE)
+_STRAY = lazy(r"</?memex-memory>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

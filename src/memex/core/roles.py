@@ -5,11 +5,11 @@ In English and Chinese the order tells, in Japanese the particle after each name
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
 from .fold import canonical
+from .patterns import lazy
 from .stem import stem
 
 __all__ = ["turned_round"]
@@ -24,17 +24,17 @@ _LOOSE_EN = frozenset(
 )
 _SELF_EN = frozenset({"i", "me", "we", "us", "user", "i'm", "i've", "we're", "we've", "i'll", "i'd"})
 _FROM, _TO = frozenset({"from", "by", "off"}), frozenset({"to", "for", "into", "onto", "toward", "towards"})
-_WORD_EN = re.compile(r"[^\W_]+(?:[.'/-][^\W_]+)*")
-_LETTER = re.compile(r"\b(?:(\w+) )?[b-hj-z]\b(?!')")
-_TOKEN_ZH = re.compile(
+_WORD_EN = lazy(r"[^\W_]+(?:[.'/-][^\W_]+)*")
+_LETTER = lazy(r"\b(?:(\w+) )?[b-hj-z]\b(?!')")
+_TOKEN_ZH = lazy(
     rf"(?P<me>{canonical('我们?|咱们?|用户|主人')})|(?P<loose>{canonical('[是的了在就都也很]')})|"
     r"(?P<twice>[\u3400-\u9fff])(?P=twice)|[\u3400-\u9fff]|[^\W\u3400-\u9fff]+"
 )
-_NAMED_JA = re.compile(
+_NAMED_JA = lazy(
     r"(?P<noun>[\u3400-\u9fff\u30a1-\u30fca-z\d]+|いとこ|おじ|おば)(?:さん|くん|ちゃん|さま)?"
     r"(?P<particle>から|まで|[がをにへとでの])?(?P<topic>[はも])?(?P<end>)"
 )
-_JAPANESE = re.compile(r"[\u3041-\u309f]")
+_JAPANESE = lazy(r"[\u3041-\u309f]")
 
 
 def turned_round(one: str, other: str) -> bool:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 
 from .fold import canonical
+from .patterns import lazy
 
 __all__ = ["Signs"]
 
-_KANA = re.compile("[\u3041-\u30ff]")
-_HAN = re.compile("[\u3400-\u9fff]")
+_KANA = lazy("[\u3041-\u30ff]")
+_HAN = lazy("[\u3400-\u9fff]")
 
 
 class Signs:
@@ -36,4 +37,4 @@ class Signs:
 
 
 def _either(patterns: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(canonical, patterns)) or r"(?!)")
+    return lazy("|".join(map(canonical, patterns)) or r"(?!)")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from .fold import canonical, fold
+from .patterns import lazy
 
 __all__ = ["without_small_talk"]
 
@@ -16,7 +17,7 @@ _MOST_CHARS = 80  # a longer part says more
 _MOST_EDGE_PARTS = 12  # before a statement, and after it
 
 # Where a speaker pauses; a point within a number or a name is none.
-_PAUSE = re.compile(
+_PAUSE = lazy(
     r"(?:[!?,;~…、。，；！？～\n\u3000\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]|\.(?=\s|\Z|[^\x00-\x7f\w]|\.)|[:：](?=\s|\Z|[^\x00-\x7f])"
     r"|[:;]-?[)(D](?=\s|\Z)|\s-+\s|\s*[—–]+\s*|[(（](?:笑|汗)[)）]|(?<=[\u3041-\u9fff])\s(?=[\u3041-\u9fff]))+\s*"
 )
@@ -137,7 +138,7 @@ _EN = (
     r"bless your heart|thanks? heavens?|thank god(?: it'?s friday)?|tgif|cheers|(?:ha)+h?|(?:he)+h?|lol|lmao|xoxo|x+o*|phew|ciao|hugs?|kisses",
 )
 # What may stand before a statement without a pause.
-_RUN_ON_EN = re.compile(
+_RUN_ON_EN = lazy(
     rf"(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))(?: {_TO_WHOM}+)? ?(?=(?:i|i'm|i've|we|we're|we've|my|our|just|the)\b)|"
     r"(?:i |we )?just (?:want(?:ed)? to |writing to |a (?:quick |small |short )?(?:note|reminder|heads[- ]up) (?:to say )?)(?:let you know |say |mention |tell you |share )?(?:that )?"
     r"(?=(?:i|i'm|i've|we|we're|we've|my|our|the)\b)|"
@@ -311,7 +312,7 @@ _JA = (
     r"(?:メモ|記録|更新|登録)(?:して)?(?:おいて|をお願い)(?:ください|します|いたします)*(?:ね)?|よかったら[^、。]{1,12}",
 )
 _SELF_CJK = canonical("我们?|咱们?|私|僕|俺|今|现在|うち|最近")
-_RUN_ON_CJK = re.compile(
+_RUN_ON_CJK = lazy(
     canonical(
         r"(?:(?:大家|各位|你|您)好[啊呀]?|嗨|哈喽|早上好|下午好|晚上好|こんにち[はわ]|こんばん[はわ]|おはようございます|お疲れ(?:様|さま)です|お久しぶりです|"
         r"(?:跟|和|同)(?:你|您|大家|各位)(?:们)?(?:说|讲|汇报|同步|分享|报告)(?:一下|一声|下)?|(?:顺便|简单)?(?:说|更新|同步|汇报|补充)(?:一下|下))"
@@ -322,16 +323,16 @@ _RUN_ON_CJK = re.compile(
 
 def _whole(patterns: tuple[str, ...]) -> re.Pattern[str]:
     item = "|".join(canonical(pattern) for pattern in patterns)
-    return re.compile(rf"(?:(?:{item})[ ,]*){{1,2}}\Z")
+    return lazy(rf"(?:(?:{item})[ ,]*){{1,2}}\Z")
 
 
 _SMALL_EN = _whole(_EN)
 _SMALL_ZH = _whole((*_EN[:2], *_ZH))
 _SMALL_JA = _whole((*_EN[:2], *_JA))
-_SIGN_OFF = re.compile(r"(?:^|\b)(?:regards|wishes|cheers|best|sincerely|yours|love|thanks|bye)\Z")
-_NAME = re.compile(r"\s*[^\W\d_]{2,20}(?: [^\W\d_]{2,20})?\s*")
-_AND_SO = re.compile(canonical(r"\A(?:(?:but|and|so)\b[, ]*|但是?(?=我)|不过[,，]?)"), re.IGNORECASE)
-_KANA = re.compile("[\u3041-\u30ff]")
+_SIGN_OFF = lazy(r"(?:^|\b)(?:regards|wishes|cheers|best|sincerely|yours|love|thanks|bye)\Z")
+_NAME = lazy(r"\s*[^\W\d_]{2,20}(?: [^\W\d_]{2,20})?\s*")
+_AND_SO = lazy(canonical(r"\A(?:(?:but|and|so)\b[, ]*|但是?(?=我)|不过[,，]?)"), re.IGNORECASE)
+_KANA = lazy("[\u3041-\u30ff]")
 
 
 def without_small_talk(text: str) -> str:

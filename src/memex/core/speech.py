@@ -8,9 +8,8 @@ form for them.
 
 from __future__ import annotations
 
-import re
-
 from .fold import canonical
+from .patterns import lazy
 from .signs import Signs
 
 __all__ = ["ERROR", "QUESTION", "REQUEST", "SMALL_TALK", "doubts", "greets", "without_closing", "without_opener"]
@@ -51,7 +50,7 @@ _OPENER = Signs(
     r"どういたしまして|すみません|ごめん|申し訳|よくでき|ちょっと待|少々|続けて|笑|w+$|まさに|よし|いや、|終わった|"
     r"できた|完了|おめでと|よろしく|久しぶり|お久し|いってき|は{2,}|ふふ|へへ|もちろん|ただいま|おかえり|ok)",
 )
-_OPENING = re.compile(r"[^,.!:;。、 ]*[,.!:;。、 ]+")
+_OPENING = lazy(r"[^,.!:;。、 ]*[,.!:;。、 ]+")
 # Of the openers those after which something of its own may come; after "perfect" or "one moment" it seldom does.
 _GREETING = Signs(
     r"^(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|thanks?|thank you)\b",
@@ -59,7 +58,7 @@ _GREETING = Signs(
     r"^(?:こんにちは|こんばんは|おはよう|ありがと|本当にありがと|お疲れ|久しぶり|お久し)",
 )
 # Thanks and wishes that end a sentence which says something else.
-_CLOSING = re.compile(
+_CLOSING = lazy(
     canonical(
         r"(?:^|[,;!. -]+)\b(?:many )?(?:thanks?|thank you|thx|cheers|much appreciated)"
         r"(?: (?:again|a lot|so much|very much|in advance|"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from .patterns import lazy
+
 __all__ = ["named_statements"]
 
-_HEADER = re.compile(r"^-- name: (\w+)[^\S\n]*$", re.MULTILINE)
+_HEADER = lazy(r"^-- name: (\w+)[^\S\n]*$", re.MULTILINE)
 
 
 def named_statements(source: str) -> dict[str, str]:

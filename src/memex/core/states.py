@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from .fold import canonical
+from .patterns import lazy
 from .signs import Signs
 
 __all__ = ["COLOUR", "unlike"]
 
-COLOUR = re.compile(
+COLOUR = lazy(
     canonical(
         r"(?:(?:light|dark|bright|pale|deep|sky|navy|royal|baby|off|hot|lime|forest|mint)[ -])?"
         r"(?:red|blue|green|yellow|black|white|gr[ae]y|brown|blonde?|pink|purple|orange|silver|gold(?:en)?|"
@@ -37,7 +36,7 @@ _KINDS: dict[str, Signs] = {
         r"^(?:open|closed|shut|locked|unlocked)$", r"^(?:开|关|锁)[着了]?的?$", r"^(?:開い|閉ま|閉じ)て(?:いる|います)$"
     ),
 }
-_DEGREE = re.compile(
+_DEGREE = lazy(
     canonical(
         r"^(?:(?:very|quite|so|too|really|rather|pretty|a bit|all|completely|still|already) )+|"
         r"^(?:很|非常|太|特别|有点|已经)+|"

@@ -6,18 +6,18 @@ its short lists of exceptions are kept to the words that matter for retrieval.
 
 from __future__ import annotations
 
-import re
+from .patterns import lazy
 
 __all__ = ["stem"]
 
 _VOWELS = "aeiouy"
 _DOUBLES = frozenset(("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"))
 # R1 is what follows the first consonant after a vowel; R2 is the R1 of R1.
-_REGION = re.compile(r"[aeiouy][^aeiouy]")
+_REGION = lazy(r"[aeiouy][^aeiouy]")
 # After these beginnings the usual R1 would merge words that mean different things ("organ", "organize").
-_EARLY_R1 = re.compile(r"arsen|commun|emerg|gener|inter|later|organ|past|univers")
-_VOWEL = re.compile(r"[aeiouy]")
-_SHORT_END = re.compile(r"(?:.*[^aeiouy][aeiouy][^aeiouywxY]|[aeiouy][^aeiouy]|past)\Z")
+_EARLY_R1 = lazy(r"arsen|commun|emerg|gener|inter|later|organ|past|univers")
+_VOWEL = lazy(r"[aeiouy]")
+_SHORT_END = lazy(r"(?:.*[^aeiouy][aeiouy][^aeiouywxY]|[aeiouy][^aeiouy]|past)\Z")
 
 _FIXED = {
     "skis": "ski",

@@ -6,12 +6,13 @@ import re
 
 from .claims import units
 from .fold import canonical
+from .patterns import lazy
 
 __all__ = ["GENERIC", "head", "is_verb", "labels", "people"]
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(canonical(pattern) for pattern in patterns))
+    return lazy("|".join(canonical(pattern) for pattern in patterns))
 
 
 # Heads that tell no more than "we" does.
@@ -26,7 +27,7 @@ _KIN = (
     r"co-?worker|teammate|boss|manager|landlord|landlady|twin|dog|cat|pet|baby|toddler|in-laws|family|ex|buddy|mate|teacher|"
     r"client|customer|intern"
 )
-_PEOPLE = re.compile(
+_PEOPLE = lazy(
     rf"(?:^|[,;:] ?|\b(?:and|but|so|because|while|since|though) )(?:(?:now|actually|today|recently) )?"
     rf"(?:(?:my|our|user's|the user's|his|her|their|both|an?|one of my|some of my) )?"
     rf"(?:(?:older|younger|elder|little|big|best|old|oldest|youngest|eldest|twin|late|\w+'s) )*(?P<kin>{_KIN})s?(?:'s?)?\b"
@@ -53,12 +54,12 @@ _VERBS = (
     r"stands|belongs|lands|graduated|rewrote|upgraded|swapped|passed|handed|said|says|should|must|may|only|still|currently|rents?|"
     r"covers|inherited|traded|goes|stays|sleeps?|wakes?|commutes?|rides?|exports?|publishes|targets|supports?|requires?|follows?)"
 )
-_VERB_EN = re.compile(rf"{_VERBS}|\w{{2,}}[^\W\d'su]s|are|led")
-_HEAD_EN = re.compile(
+_VERB_EN = lazy(rf"{_VERBS}|\w{{2,}}[^\W\d'su]s|are|led")
+_HEAD_EN = lazy(
     rf"^{_ADVERBS}(?:(?P<self>i|we|user|the user|i'\w+|we'\w+|you|me|us|it|it's|that|that's|this|there|there's|they|he|she)\b(?!')|"
     rf"(?P<noun>[\w'./ -]{{1,48}}?)) ?\b{_VERBS}\b"
 )
-_SELF_EN = re.compile(rf"^{_ADVERBS}(?:i|we|user|the user)\b(?!'s [a-z])")
+_SELF_EN = lazy(rf"^{_ADVERBS}(?:i|we|user|the user)\b(?!'s [a-z])")
 _HEAD_ZH = _rx(
     r"^(?:其实|最近|现在|如今|目前|上个?[周月]|去年|今年|昨天|终于|已经?|更正|从?下?个?[周月]起?|以后|今后|不好意思|说错了|[\d一二三四五六七八九十]+月份?|年初|"
     r"年底|我们|咱们|我|用户|主人|俺|把|将|那个?|这个?|的|家|之前|原来|新|还|仍|又|再次|一直|更|最|比较|特别|很|平时|一般|通常|总)*"
@@ -116,8 +117,8 @@ _LABELS = (
     ),
 )
 # What is ours by a number may be another one later: "Python 3.10 is our minimum version".
-_IS_OURS = re.compile(r" (?:is|are)(?: now)? (?:my|our)\b")
-_SINGULAR = re.compile(rf"(?:(?:the|our|my) )?(?!(?:{_NO_NOUN})\b)[a-z]+ \d[\w.]*(?= [a-z]+s\b)")  # a verb of no list
+_IS_OURS = lazy(r" (?:is|are)(?: now)? (?:my|our)\b")
+_SINGULAR = lazy(rf"(?:(?:the|our|my) )?(?!(?:{_NO_NOUN})\b)[a-z]+ \d[\w.]*(?= [a-z]+s\b)")  # a verb of no list
 _FIRST_CHARS = 4  # of a Chinese subject that is not told from its verb
 
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from .passages import sentences
+from .patterns import lazy
 
 __all__ = ["DEFAULT_MAX_CHARS", "SAME_JACCARD", "summarize", "told_terms"]
 
@@ -24,9 +25,9 @@ SAME_JACCARD = 0.7
 _LEAST_TERMS = 3  # of what states nothing that lasts: "Yes." and "Thanks!" tell nothing out of their place
 _SHARE = 0.5  # of the different sentences, as long as they fit
 _LEAST_SENTENCES = 3
-_END = re.compile(r"[.!?。！？｡…\n]")
+_END = lazy(r"[.!?。！？｡…\n]")
 _TRAILING = " .!?。！？｡…\"'”’」』)）\n"
-_WORD = re.compile(r"\d+|[^\W\d\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]{3,}|[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_WORD = lazy(r"\d+|[^\W\d\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]{3,}|[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _STOP = frozenset(
     """the and for are was were you your with that this have has had not but they she her his him its our from what when
     will would can could there here just like get got about all out one been did does don""".split()
@@ -42,7 +43,7 @@ _LASTING = frozenset(
     """.split()
 )
 # So does what says who or what somebody's is, in however few words.
-_IS_OURS = re.compile(
+_IS_OURS = lazy(
     r"(?:my|our|(?:the )?user's) [\w' -]{2,30}? (?:is|are) (?:called |named )?(?-i:[A-Z\d])|"
     r"(?:我们?|咱们?|用户)(?:家|公司)?的?[^,，。\s]{1,8}?(?:是|叫)(?!不|因为|为了|想|说|在)|"
     r"(?:私の|うちの|僕の|ユーザーの)?[^、。はがをに\s]{1,10}は[^、。\s]{1,12}(?:さん|先生|氏|番|号)(?:です|だ|。|\Z)",

@@ -7,7 +7,6 @@ a number, or an identifier (kept whole and in parts). All functions take any `st
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Container
@@ -15,6 +14,7 @@ from collections.abc import Container
 from .fold import canonical, fold
 from .names import names, speaker
 from .passages import Span, estimate_tokens, passages, sentences
+from .patterns import lazy
 from .stem import stem
 
 __all__ = [
@@ -47,18 +47,18 @@ _HANGUL = "\uac00-\ud7a3"
 # Letters of other scripts; `\w` lacks the vowel signs of Indic scripts, which are within words.
 # Possessive, so that no text makes it backtrack.
 _LETTERS = rf"(?:[^\W{_PAIRED}{_HANGUL}]++|[\u0900-\u0963\u0966-\u0dff]++)++"
-_TOKEN = re.compile(
+_TOKEN = lazy(
     rf"(?P<paired>[{_PAIRED}]+)|(?P<hangul>[{_HANGUL}]+)"
     # Words with what joins them inside an identifier; a comma only within a number.
     rf"|{_LETTERS}(?:(?:[.\-/\\:@+#'\u2019&]+|(?<=\d),(?=\d)){_LETTERS})*(?:\+\+|\#)?"
 )
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*\Z")
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z")
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)\Z")
-_JOINT = re.compile(r"[.\-/\\:@+#'&,_]+")
+_NUMBER = lazy(r"\d+(?:[.,:]\d+)*\Z")
+_THOUSANDS = lazy(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?\Z")
+_ORDINAL = lazy(r"(\d+)(?:st|nd|rd|th)\Z")
+_JOINT = lazy(r"[.\-/\\:@+#'&,_]+")
 # fooBar -> foo Bar; HTTPServer -> HTTP Server
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_CONTRACTION = re.compile(r"([^\W\d_]+)'(?:s|d|m|t|ll|re|ve)\Z")
+_CAMEL = lazy(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CONTRACTION = lazy(r"([^\W\d_]+)'(?:s|d|m|t|ll|re|ve)\Z")
 
 # Words that stand in so many English texts that they tell nothing; contractions without their apostrophe part.
 _STOP_WORDS = """
@@ -162,7 +162,7 @@ def is_blank(text: str) -> bool:
     return all(unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Zs"} or char in _FILLERS for char in text)
 
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSTORABLE = lazy("[\x00\ud800-\udfff]")
 
 
 def invalid_reason(text: str) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 
 from .names import speaker
+from .patterns import lazy
 
 __all__ = ["ROLES", "Trait", "Turn", "asks_when", "read_turn", "unnamed"]
 
@@ -32,17 +33,17 @@ class Turn:
 _ASSISTANTS = frozenset({"assistant", "ai", "bot", "system", "model", "助手", "アシスタント"})
 # Speakers who are only a side of a chat, not somebody.
 ROLES = _ASSISTANTS | {"user", "human", "用户", "用戶", "ユーザー", "사용자"}
-_LAST_MARK = re.compile(r"[?？؟][\s\"'”’」』)）]{0,2}$")
+_LAST_MARK = lazy(r"[?？؟][\s\"'”’」』)）]{0,2}$")
 _MONTHS = (
     "january|february|march|april|may|june|july|august|september|october|november|december|"
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 )
-_TIMED = re.compile(
+_TIMED = lazy(
     rf"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|weeks?|weekends?|months?|years?|{_MONTHS}|(?:19|20)\d\d)\b"
     r"|昨天|今天|明天|前天|后天|上周|下周|上个|下个|去年|今年|明年|昨日|今日|明日|先週|来週|先月|来月|昨年|年|月",
     re.IGNORECASE,
 )
-_WHEN = re.compile(
+_WHEN = lazy(
     r"\b(?:when|what (?:date|day|year|month|time)|how (?:long|often)|how many (?:days|weeks|months|years))\b"
     r"|什么时候|什么时间|何时|哪天|哪年|几月|几号|多久|いつ|何年|何月|何日|どのくらい前|언제",
     re.IGNORECASE,

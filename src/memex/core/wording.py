@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .fold import canonical
+from .patterns import lazy
 from .signs import Signs
 
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 
 
 def _rx(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(canonical(pattern) for pattern in patterns))
+    return lazy("|".join(canonical(pattern) for pattern in patterns))
 
 
 # It says of itself that it corrects.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -106,3 +107,12 @@ async def test_it_loads_once_rest_is_quiet_and_not_before(monkeypatch: pytest.Mo
             await asyncio.sleep(0)
         assert not load.begun.is_set()
         await load.begun.wait()
+
+
+async def test_patterns_are_compiled_when_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = threading.Event()
+    monkeypatch.setattr(late, "_QUIET_S", 0.01)
+    monkeypatch.setattr(late, "compile_all", compiled.set)
+    async with asyncio.timeout(20), late.LateMcp().serving(FakeService().as_service(), from_env({}), Access()):
+        assert await asyncio.to_thread(compiled.wait, 15)
+    gc.unfreeze()
